@@ -13,7 +13,7 @@ final class FCMv1Dialect: GatewayDialect {
     let answers = AnswerGateway.fcmV1
     let bindsTokenToConnection = false
     private let authority: String
-    private let path: [UInt8]
+    private let path: String
     /// What the names of the project's messages begin with.
     private let namePrefix: [UInt8]
     private let refresh: AccessTokenRefresh
@@ -21,7 +21,7 @@ final class FCMv1Dialect: GatewayDialect {
 
     init(authority: String, projectID: String, refresh: AccessTokenRefresh, now: @escaping @Sendable () -> Date) {
         self.authority = authority
-        path = Array("/v1/projects/\(projectID)/messages:send".utf8)
+        path = "/v1/projects/\(projectID)/messages:send"
         namePrefix = Array("projects/\(projectID)/messages/".utf8)
         self.refresh = refresh
         self.now = now
@@ -57,6 +57,7 @@ final class FCMv1Dialect: GatewayDialect {
                 HTTP2HeaderField(":method", "POST"),
                 HTTP2HeaderField(":scheme", "https"),
                 HTTP2HeaderField(":authority", authority),
+                HTTP2HeaderField(":path", path),
                 HTTP2HeaderField("authorization", token.authorization),
                 HTTP2HeaderField("content-type", "application/json"),
             ],
@@ -65,14 +66,10 @@ final class FCMv1Dialect: GatewayDialect {
             bodyBytes: batch.bodies.bytes.count,
             tag: tag()
         )
-        let noValues: [ArraySlice<UInt8>] = []
-        let append: (Int) -> Void = { [path] row in
-            requests.append(path: path, headerValues: noValues, body: batch.bodies[row])
-        }
         if let rows {
-            for row in rows { append(Int(row)) }
+            for row in rows { requests.append(body: batch.bodies[Int(row)]) }
         } else {
-            for row in 0..<batch.count { append(row) }
+            for row in 0..<batch.count { requests.append(body: batch.bodies[row]) }
         }
         return [Flight(batch: batch, rows: rows, generation: token.generation, requests: requests)]
     }

@@ -45,12 +45,15 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
     private(set) var entries: [Entry] = []
     private(set) var values: [Slice] = []
 
+    /// Whether each request has a path of its own; otherwise it is among the shared fields.
+    let hasOwnPaths: Bool
+
     /// The number of requests.
     public var count: Int { entries.count }
 
     /// Makes an empty batch.
     /// - Parameters:
-    ///   - sharedHeaders: fields that all requests carry, `:method`, `:scheme` and `:authority` among them, without `:path`.
+    ///   - sharedHeaders: fields that all requests carry, `:method`, `:scheme` and `:authority` among them; `:path` only if all have the same.
     ///   - perRequestHeaderNames: names of the fields whose values come with each request. The first is the same in all batches of a client.
     ///   - capacity: the number of requests to make room for.
     ///   - bodyBytes: the bytes of all bodies together to make room for.
@@ -62,6 +65,7 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
         tag: Int64 = 0
     ) {
         self.tag = tag
+        hasOwnPaths = !sharedHeaders.contains { $0.name == ":path" }
         // 160 bytes a request hold a path with a 64-digit token, a UUID and the body's header.
         self.capacity = max(4_096, capacity * 160 + bodyBytes)
         self.arena = .allocate(byteCount: self.capacity, alignment: 8)
@@ -86,6 +90,13 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
         arena.deallocate()
     }
 
+    /// Adds a request that has nothing of its own but a body, without an allocation.
+    public func append(body: ArraySlice<UInt8>) {
+        precondition(!hasOwnPaths && perRequestNames.isEmpty, "all header fields are shared")
+        let noPath = Slice(offset: used, length: 0)
+        entries.append(Entry(path: noPath, firstValue: Int32(values.count), body: storeBody(body)))
+    }
+
     /// Adds a request.
     /// - Parameters:
     ///   - path: the `:path`.
@@ -96,6 +107,7 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
         headerValues: [some Collection<UInt8>],
         body: some Collection<UInt8>
     ) {
+        precondition(hasOwnPaths, "the path is shared")
         precondition(headerValues.count == perRequestNames.count, "one value for each per-request header name")
         let firstValue = Int32(values.count)
         let pathSlice = store(path)
@@ -112,6 +124,7 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
         headerValue: ArraySlice<UInt8>,
         body: ArraySlice<UInt8>
     ) {
+        precondition(hasOwnPaths, "the path is shared")
         precondition(perRequestNames.count == 1, "one value for each per-request header name")
         let firstValue = Int32(values.count)
         let start = used
@@ -177,7 +190,7 @@ extension HTTP2RequestBatch {
     public func headerFields(_ index: Int32) -> [HTTP2HeaderField] {
         let entry = entries[Int(index)]
         var fields = pseudoFields.map { HTTP2HeaderField(text($0.name), text($0.value)) }
-        fields.append(HTTP2HeaderField(":path", text(entry.path)))
+        if hasOwnPaths { fields.append(HTTP2HeaderField(":path", text(entry.path))) }
         fields += sharedFields.map { HTTP2HeaderField(text($0.name), text($0.value)) }
         for (position, name) in perRequestNames.enumerated() {
             fields.append(HTTP2HeaderField(text(name), text(values[Int(entry.firstValue) + position])))

@@ -8,7 +8,7 @@ import NIOCore
 struct HeaderEncoder {
     /// What the requests of a batch have in common, as bytes that hold until something enters the table.
     private struct Template {
-        /// Pseudo-header fields, and the name of the path.
+        /// Pseudo-header fields, and the name of the path if each request has its own.
         var front: [UInt8] = []
         /// Fields that all requests share.
         var middle: [UInt8] = []
@@ -45,7 +45,7 @@ struct HeaderEncoder {
             var block = HeaderBlockWriter(space, from: FrameHeader.length)
             block.append(updates)
             block.append(template.front)
-            block.append(request.memory(entry.path))
+            if request.hasOwnPaths { block.append(request.memory(entry.path)) }
             block.append(template.middle)
             for (position, name) in template.names.enumerated() {
                 block.append(name)
@@ -73,7 +73,7 @@ struct HeaderEncoder {
         let before = table.insertions
         template = Template()
         for field in request.pseudoFields { template.front += whole(field, of: request) }
-        HeaderBlockWriter.append(HeaderTable.path, prefix: 4, mark: 0, to: &template.front)
+        if request.hasOwnPaths { HeaderBlockWriter.append(HeaderTable.path, prefix: 4, mark: 0, to: &template.front) }
         for field in request.sharedFields { template.middle += whole(field, of: request) }
         for (position, name) in request.perRequestNames.enumerated() {
             let value = request.values[Int(entry.firstValue) + position]

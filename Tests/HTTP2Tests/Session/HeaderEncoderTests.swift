@@ -67,6 +67,28 @@ import Testing
         #expect(try reader.read(frames) == Self.expected(batch, 1))
     }
 
+    /// As with FCM, where the body has all that is the message's own.
+    @Test func aPathThatAllHaveIsSentOnce() throws {
+        var encoder = HeaderEncoder()
+        let reader = HeaderReader()
+        let batch = HTTP2RequestBatch(
+            sharedHeaders: [
+                HTTP2HeaderField(":method", "POST"), HTTP2HeaderField(":path", "/v1/projects/p/messages:send"),
+            ],
+            perRequestHeaderNames: [],
+            capacity: 2,
+            bodyBytes: 0
+        )
+        for text in ["one", "another"] { batch.append(body: Array(text.utf8)[...]) }
+        for index in 0..<Int32(2) {
+            let frames = Self.frames(&encoder, batch, index)
+            #expect(try reader.read(frames) == [":method: POST", ":path: /v1/projects/p/messages:send"])
+            #expect(batch.headerFields(index).map(\.value) == ["POST", "/v1/projects/p/messages:send"])
+            #expect(frames[0].payload.count == (index == 0 ? 1 + 2 + 28 : 2))
+        }
+        #expect(String(decoding: batch.body(1), as: UTF8.self) == "another")
+    }
+
     /// RFC 7541, section 5.1 and appendix C.1.
     @Test(arguments: zip([10, 31, 1_337], [[0x0a], [0x1f, 0x00], [0x1f, 0x9a, 0x0a]]))
     func integersAreThoseOfTheStandard(_ integer: Int, _ bytes: [UInt8]) {
