@@ -53,7 +53,7 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
 
     /// Makes an empty batch.
     /// - Parameters:
-    ///   - sharedHeaders: fields that all requests carry, `:method`, `:scheme` and `:authority` among them; `:path` only if all have the same.
+    ///   - sharedHeaders: fields that all requests carry, `:method` (POST), `:scheme` and `:authority` among them; `:path` only if all have the same.
     ///   - perRequestHeaderNames: names of the fields whose values come with each request. The first is the same in all batches of a client.
     ///   - capacity: the number of requests to make room for.
     ///   - bodyBytes: the bytes of all bodies together to make room for.
@@ -66,8 +66,12 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
     ) {
         self.tag = tag
         hasOwnPaths = !sharedHeaders.contains { $0.name == ":path" }
-        // 160 bytes a request hold a path with a 64-digit token, a UUID and the body's header.
-        self.capacity = max(4_096, capacity * 160 + bodyBytes)
+        precondition(
+            sharedHeaders.allSatisfy { $0.name != ":method" || $0.value == "POST" },
+            "nghttp2 reads answers as those to POST"
+        )
+        // 160 bytes a request hold a path with a 64-digit token, a UUID and the body's header, which alone takes up to 15.
+        self.capacity = max(4_096, capacity * (hasOwnPaths ? 160 : 16) + bodyBytes)
         self.arena = .allocate(byteCount: self.capacity, alignment: 8)
         entries.reserveCapacity(capacity)
         values.reserveCapacity(capacity * perRequestHeaderNames.count)

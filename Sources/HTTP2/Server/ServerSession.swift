@@ -62,7 +62,7 @@ final class ServerSession {
         submitSettings([(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, limit)])
     }
 
-    private func submitSettings(_ values: [(nghttp2_settings_id, UInt32)]) {
+    func submitSettings(_ values: [(nghttp2_settings_id, UInt32)]) {
         let entries = values.map { nghttp2_settings_entry(settings_id: Int32($0.0.rawValue), value: $0.1) }
         nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
     }

@@ -51,18 +51,18 @@ enum Batches {
         let batch = HTTP2RequestBatch(
             sharedHeaders: [
                 HTTP2HeaderField(":method", "POST"), HTTP2HeaderField(":scheme", "https"),
-                HTTP2HeaderField(":authority", "localhost"), HTTP2HeaderField("content-type", "application/json"),
+                HTTP2HeaderField(":authority", "localhost"),
+                HTTP2HeaderField(":path", "/v1/projects/\(fixture.simulator.credentials.projectID)/messages:send"),
+                HTTP2HeaderField("content-type", "application/json"),
                 HTTP2HeaderField("authorization", "Bearer \(bearer)"),
             ],
             perRequestHeaderNames: [],
             capacity: ids.count,
             bodyBytes: ids.count * 120
         )
-        let path = Array("/v1/projects/\(fixture.simulator.credentials.projectID)/messages:send".utf8)
         for id in ids {
-            let values: [[UInt8]] = []
             let body = "{\"message\":{\"token\":\"fcm:token-1\",\"data\":{\"_mId\":\"\(id)\",\"_dId\":\"1\"}}}"
-            batch.append(path: path, headerValues: values, body: Array(body.utf8))
+            batch.append(body: Array(body.utf8)[...])
         }
         return batch
     }

@@ -56,6 +56,15 @@ import Testing
         await pair.end()
     }
 
+    /// The server's HPACK table shrinks, grows and vanishes meanwhile.
+    @Test func tablesOfAllSizes() async throws {
+        let pair = try await Pair("tables")
+        let seen = try await pair.send(700)
+        #expect(seen.answered == 700)
+        #expect(seen.responses.allSatisfy { $0.status == 200 })
+        await pair.end()
+    }
+
     @Test func aGoAwayInTheMiddle() async throws {
         let pair = try await Pair("goaway")
         let seen = try await pair.send(90)

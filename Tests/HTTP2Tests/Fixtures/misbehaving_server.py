@@ -21,6 +21,7 @@ import hyperframe.frame as frames
 MODE, CERTIFICATE, KEY = sys.argv[1:4]
 LIMIT = h2.settings.SettingCodes.MAX_CONCURRENT_STREAMS
 WINDOW = h2.settings.SettingCodes.INITIAL_WINDOW_SIZE
+TABLE = h2.settings.SettingCodes.HEADER_TABLE_SIZE
 output = threading.Lock()
 cancelled = 0
 
@@ -28,6 +29,10 @@ cancelled = 0
 def tell(text):
     with output:
         print(text, flush=True)
+
+
+def text(value):
+    return value if isinstance(value, str) else value.decode()
 
 
 def split(data):
@@ -51,6 +56,7 @@ class Connection:
         self.requests = 0
         self.held = []
         self.waiting = {}
+        self.fields = {}
 
     def run(self):
         if MODE == "silent":
@@ -62,6 +68,8 @@ class Connection:
             values = {WINDOW: 65535}
         if MODE == "smallwindow":
             values[WINDOW] = 16
+        if MODE == "tables":
+            values[TABLE] = 1024
         self.h2.local_settings = h2.settings.Settings(client=False, initial_values=values)
         self.h2.initiate_connection()
         self.flush()
@@ -109,6 +117,7 @@ class Connection:
         global cancelled
         if isinstance(event, h2.events.RequestReceived):
             self.open.add(event.stream_id)
+            self.fields[event.stream_id] = [(text(name), text(value)) for name, value in event.headers]
             if len(self.open) > self.allowed:
                 self.worst = max(self.worst, len(self.open))
                 tell("max %d" % self.worst)
@@ -171,6 +180,17 @@ class Connection:
             self.announce(1000)
         elif self.requests == 1200:
             self.announce(10)
+
+    def tables(self, stream):
+        # Python's hpack refuses a block that does not begin with the new size where it has to.
+        fields = self.fields.pop(stream)
+        values = dict(fields)
+        right = (len(fields) == 7 and values["authorization"] == "bearer not-a-secret"
+                 and values[":path"].rsplit("/", 1)[1] == values["apns-id"].rsplit("-", 1)[1])
+        self.answer(stream, status=200 if right else 400)
+        sizes = {100: 0, 200: 65536, 300: 64, 400: 4096, 500: 2000}
+        if self.requests in sizes:
+            self.h2.update_settings({TABLE: sizes[self.requests]})
 
     def goaway(self, stream):
         self.held.append(stream)

@@ -153,7 +153,7 @@ extension HeaderEncoderTests {
     private static func frames(_ encoder: inout HeaderEncoder, _ batch: HTTP2RequestBatch, _ index: Int32) -> [Frame] {
         // What is in the buffer already is left alone.
         var buffer = ByteBuffer(string: "before")
-        encoder.append(batch, index, flags: 1 | 4, streamID: 7, to: &buffer)
+        encoder.append(batch, index, flags: 1, streamID: 7, to: &buffer)
         #expect(buffer.readString(length: 6) == "before")
         var frames: [Frame] = []
         while let head = buffer.readInteger(as: UInt32.self), let flags = buffer.readInteger(as: UInt8.self),

@@ -1,3 +1,4 @@
+import CNGHTTP2
 import NIOCore
 import Testing
 
@@ -92,6 +93,65 @@ import Testing
             if case .response(let response) = completion.result { response.echoesRequest } else { false }
         }
         #expect(echoes == [true, true, false, false, false, false])
+    }
+
+    /// The server's table from its first SETTINGS on, then smaller and larger ones between requests.
+    @Test(arguments: [0, 64, 512, 1_024, 4_096, 65_536] as [UInt32])
+    func headersArriveWithWhateverTableTheServerHas(_ bytes: UInt32) throws {
+        var settings = HTTP2ServerSettings()
+        settings.headerTableSize = bytes
+        let client = try ClientSession(initialMaxConcurrentStreams: 100)
+        let server = try ServerSession(settings: settings)
+        try exchange(client, server, piece: 1 << 20)
+        let batch = TestBatch.make(12)
+        for round in 0..<4 {
+            for index in (3 * round)..<(3 * round + 3) { #expect(client.submit(batch, index: Int32(index))) }
+            try exchange(client, server, piece: 1 << 20)
+            let changes: [UInt32] = [[0, 4_096], [2_000], [0], []][round]
+            server.submitSettings(changes.map { (NGHTTP2_SETTINGS_HEADER_TABLE_SIZE, $0) })
+            try exchange(client, server, piece: 1 << 20)
+        }
+        #expect(server.requests.count == 12)
+        for (index, request) in server.requests.enumerated() {
+            #expect(fields(of: request) == batch.headerFields(Int32(index)).map { "\($0.name): \($0.value)" })
+        }
+    }
+
+    /// Header blocks that need CONTINUATION frames, and a request that is given up before its block was written.
+    @Test func longHeadersArriveAndWhatIsGivenUpIsNotWritten() throws {
+        let client = try ClientSession(initialMaxConcurrentStreams: 100)
+        let server = try ServerSession(settings: HTTP2ServerSettings())
+        try exchange(client, server, piece: 1 << 20)
+        let batch = HTTP2RequestBatch(
+            sharedHeaders: [
+                HTTP2HeaderField(":method", "POST"), HTTP2HeaderField(":scheme", "https"),
+                HTTP2HeaderField(":authority", "localhost"),
+                HTTP2HeaderField("authorization", "bearer " + String(repeating: "t", count: 300)),
+                HTTP2HeaderField("apns-topic", String(repeating: "com.example.", count: 1_700)),
+            ],
+            perRequestHeaderNames: ["apns-id"],
+            capacity: 3,
+            bodyBytes: 0
+        )
+        for index in 0..<3 {
+            batch.append(path: Array("/3/device/\(index)".utf8), headerValues: [Array("id\(index)".utf8)], body: [])
+        }
+        let first = client.nextStreamID
+        for index in 0..<3 { #expect(client.submit(batch, index: Int32(index))) }
+        client.cancel(first, cause: .timeout)
+        try exchange(client, server, piece: 1 << 20)
+        #expect(server.requests.count == 2)
+        for (index, request) in server.requests.enumerated() {
+            #expect(fields(of: request) == batch.headerFields(Int32(index + 1)).map { "\($0.name): \($0.value)" })
+        }
+        guard case .unprocessed = client.completions.first?.result else {
+            Issue.record("what was given up was not sent: \(client.completions)")
+            return
+        }
+    }
+
+    private func fields(of request: HTTP2ServerRequest) -> [String] {
+        (0..<request.headers.count).map { "\(request.headers.name($0)): \(request.headers.value($0))" }
     }
 
     private func exchange(_ client: ClientSession, _ server: ServerSession, piece: Int) throws {
