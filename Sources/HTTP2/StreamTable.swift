@@ -141,3 +141,16 @@ let readArenaBody: nghttp2_data_source_read_callback = { _, _, target, room, fla
     if sent + piece == length { flags.pointee |= UInt32(NGHTTP2_DATA_FLAG_EOF.rawValue) }
     return piece
 }
+
+/// A session, as nghttp2's callbacks find it.
+protocol CallbackOwner: AnyObject {}
+
+extension CallbackOwner {
+    /// Runs what a callback does, without counting a reference: whoever calls nghttp2 holds the session meanwhile.
+    /// - Returns: 0, for nghttp2.
+    @inline(__always)
+    static func with(_ user: UnsafeMutableRawPointer?, _ body: (Self) -> Void) -> Int32 {
+        if let user { Unmanaged<Self>.fromOpaque(user)._withUnsafeGuaranteedRef(body) }
+        return 0
+    }
+}

@@ -184,7 +184,7 @@ struct GatewaySimulatorCommand: AsyncParsableCommand {
 }
 
 /// SIGTERM and SIGINT as something to wait for.
-struct EndSignals {
+private struct EndSignals {
     private let stream: AsyncStream<Void>
     private let sources: [any DispatchSourceSignal]
 

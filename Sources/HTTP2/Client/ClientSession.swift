@@ -17,7 +17,7 @@ import Darwin
 ///
 /// nghttp2 keeps the streams, their windows and the order of frames. The requests' header blocks are ``HeaderEncoder``'s, which puts them
 /// in the place of nghttp2's when the frames leave: in that order the server reads them.
-final class ClientSession {
+final class ClientSession: CallbackOwner {
     /// What a frame told, apart from the ends of requests.
     enum Notice {
         case settings(maxConcurrentStreams: UInt32?)
@@ -353,14 +353,6 @@ extension ClientSession {
         default:
             break
         }
-    }
-
-    /// Runs what a callback does, without counting a reference: whoever calls nghttp2 holds the session meanwhile.
-    /// - Returns: 0, for nghttp2.
-    @inline(__always)
-    private static func with(_ user: UnsafeMutableRawPointer?, _ body: (ClientSession) -> Void) -> Int32 {
-        if let user { Unmanaged<ClientSession>.fromOpaque(user)._withUnsafeGuaranteedRef(body) }
-        return 0
     }
 }
 

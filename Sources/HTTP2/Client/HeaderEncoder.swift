@@ -72,31 +72,34 @@ struct HeaderEncoder {
     private mutating func prepare(_ request: HTTP2RequestBatch, _ entry: HTTP2RequestBatch.Entry) {
         let before = table.insertions
         template = Template()
-        for field in request.pseudoFields { template.front += whole(field, of: request) }
-        if request.hasOwnPaths { HeaderBlockWriter.append(HeaderTable.path, prefix: 4, mark: 0, to: &template.front) }
-        for field in request.sharedFields { template.middle += whole(field, of: request) }
+        for field in request.pseudoFields { template.front += encoded(field, of: request) }
+        if request.hasOwnPaths {
+            HeaderBlockWriter.append(HeaderTable.pathNumber, prefix: 4, mark: 0, to: &template.front)
+        }
+        for field in request.sharedFields { template.middle += encoded(field, of: request) }
         for (position, name) in request.perRequestNames.enumerated() {
             let value = request.values[Int(entry.firstValue) + position]
-            template.names.append(beginning(Array(request.memory(name)), Array(request.memory(value)), .name))
+            template.names.append(literalName(Array(request.memory(name)), Array(request.memory(value)), .name))
         }
         batch = table.insertions == before ? request.number : 0
     }
 
-    private mutating func whole(_ field: HTTP2RequestBatch.SharedField, of request: HTTP2RequestBatch) -> [UInt8] {
+    private mutating func encoded(_ field: HTTP2RequestBatch.SharedField, of request: HTTP2RequestBatch) -> [UInt8] {
         let (name, value) = (Array(request.memory(field.name)), Array(request.memory(field.value)))
         var block: [UInt8] = []
         if field.indexing == .value, let index = table.find(name, value) {
             HeaderBlockWriter.append(index, prefix: 7, mark: 0x80, to: &block)
         } else {
-            block = beginning(name, value, field.indexing)
+            block = literalName(name, value, field.indexing)
             HeaderBlockWriter.append(value, to: &block)
         }
         return block
     }
 
-    /// All of a literal field but its value (RFC 7541, section 6.2), and its entry in the table if it gets one: for the value, or with the
+    /// The beginning of a literal field, up to its value (RFC 7541, section 6.2), and its entry in the table if it gets one: for the value, or with the
     /// first of many values for the name. What should enter and does not fit may be a token: nobody on the way is to keep it either.
-    private mutating func beginning(_ name: [UInt8], _ value: [UInt8], _ indexing: HTTP2HeaderField.Indexing) -> [UInt8]
+    private mutating func literalName(_ name: [UInt8], _ value: [UInt8], _ indexing: HTTP2HeaderField.Indexing)
+        -> [UInt8]
     {
         let known = table.find(name)
         let enters = (indexing == .value || known == nil) && table.insert(name, value)
@@ -164,7 +167,7 @@ struct HeaderBlockWriter {
         count = first
     }
 
-    /// What is encoded.
+    /// Bytes that are encoded already.
     @inline(__always)
     mutating func append(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { copy($0) }
@@ -230,8 +233,8 @@ struct HeaderTable {
     /// In a table of less the fields of one request would push each other out, and come in anew with each: then it stays empty.
     private static let leastSize = 1_024
 
-    /// The number of `:path`.
-    static let path = 4
+    /// That of `:path`.
+    static let pathNumber = 4
 
     /// What was sent, the latest at the end.
     private var entries: [Entry] = []

@@ -10,7 +10,7 @@ import Darwin
 #endif
 
 /// A server-side nghttp2 session: frames in, complete requests out; it does no I/O and lives on one event loop.
-final class ServerSession {
+final class ServerSession: CallbackOwner {
     private var session: OpaquePointer?
     private let settings: HTTP2ServerSettings
     let streams = StreamTable(empty: ServerStream(), capacity: 2_048)
@@ -232,14 +232,6 @@ extension ServerSession {
             guard let frame else { return 0 }
             return ServerSession.with(user) { $0.invalidFrame(frame.pointee, error) }
         }
-    }
-
-    /// Runs what a callback does, without counting a reference: whoever calls nghttp2 holds the session meanwhile.
-    /// - Returns: 0, for nghttp2.
-    @inline(__always)
-    private static func with(_ user: UnsafeMutableRawPointer?, _ body: (ServerSession) -> Void) -> Int32 {
-        if let user { Unmanaged<ServerSession>.fromOpaque(user)._withUnsafeGuaranteedRef(body) }
-        return 0
     }
 }
 
