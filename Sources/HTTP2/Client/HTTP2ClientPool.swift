@@ -308,7 +308,12 @@ extension HTTP2ClientPool {
         let completions = readers.count == 1 ? readers[0].takeCompletions() : readers.flatMap { $0.takeCompletions() }
         if !completions.isEmpty { completed(completions) }
         // What was submitted meanwhile is for all connections, and not for these.
-        if hasNewRequests || round.pumps { pump() } else { fill(readers.filter { $0.room > 0 }) }
+        if hasNewRequests || round.pumps {
+            round.pumps = false
+            pump()
+        } else {
+            fill(readers.filter { $0.room > 0 })
+        }
         for connection in readers {
             connection.send()
             connection.closeIfDone()
@@ -320,6 +325,8 @@ extension HTTP2ClientPool {
         guard !round.pumps else { return }
         round.pumps = true
         eventLoop.assumeIsolated().execute {
+            // A round that ended meanwhile may have done so.
+            guard self.round.pumps else { return }
             self.round.pumps = false
             self.pump()
         }

@@ -21,12 +21,6 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
         var length: Int
     }
 
-    struct SharedField {
-        var name: Slice
-        var value: Slice
-        var indexing: HTTP2HeaderField.Indexing
-    }
-
     private static let lastNumber = Atomic<UInt64>(0)
     /// No other batch of the process has this number; from 1 on.
     let number = HTTP2RequestBatch.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
@@ -39,9 +33,10 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
     private(set) var arena: UnsafeMutableRawPointer
     private var used = 0
     private var capacity: Int
-    private(set) var pseudoFields: [SharedField] = []
-    private(set) var sharedFields: [SharedField] = []
-    private(set) var perRequestNames: [Slice] = []
+    /// The fields that all requests carry, in the caller's order.
+    let sharedHeaders: [HTTP2HeaderField]
+    /// The names of the fields that each request has of its own.
+    let perRequestHeaderNames: [String]
     private(set) var entries: [Entry] = []
     private(set) var values: [Slice] = []
 
@@ -65,6 +60,8 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
         tag: Int64 = 0
     ) {
         self.tag = tag
+        self.sharedHeaders = sharedHeaders
+        self.perRequestHeaderNames = perRequestHeaderNames
         hasOwnPaths = !sharedHeaders.contains { $0.name == ":path" }
         precondition(
             sharedHeaders.allSatisfy { $0.name != ":method" || $0.value == "POST" },
@@ -75,19 +72,6 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
         self.arena = .allocate(byteCount: self.capacity, alignment: 8)
         entries.reserveCapacity(capacity)
         values.reserveCapacity(capacity * perRequestHeaderNames.count)
-        for field in sharedHeaders {
-            let shared = SharedField(
-                name: store(field.name.utf8),
-                value: store(field.value.utf8),
-                indexing: field.indexing
-            )
-            if field.name.utf8.first == UInt8(ascii: ":") {
-                pseudoFields.append(shared)
-            } else {
-                sharedFields.append(shared)
-            }
-        }
-        perRequestNames = perRequestHeaderNames.map { store($0.utf8) }
     }
 
     deinit {
@@ -96,7 +80,7 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
 
     /// Adds a request that has nothing of its own but a body, without an allocation.
     public func append(body: ArraySlice<UInt8>) {
-        precondition(!hasOwnPaths && perRequestNames.isEmpty, "all header fields are shared")
+        precondition(!hasOwnPaths && perRequestHeaderNames.isEmpty, "all header fields are shared")
         let noPath = Slice(offset: used, length: 0)
         entries.append(Entry(path: noPath, firstValue: Int32(values.count), body: storeBody(body)))
     }
@@ -112,7 +96,7 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
         body: some Collection<UInt8>
     ) {
         precondition(hasOwnPaths, "the path is shared")
-        precondition(headerValues.count == perRequestNames.count, "one value for each per-request header name")
+        precondition(headerValues.count == perRequestHeaderNames.count, "one value for each per-request header name")
         let firstValue = Int32(values.count)
         let pathSlice = store(path)
         for value in headerValues {
@@ -129,7 +113,7 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
         body: ArraySlice<UInt8>
     ) {
         precondition(hasOwnPaths, "the path is shared")
-        precondition(perRequestNames.count == 1, "one value for each per-request header name")
+        precondition(perRequestHeaderNames.count == 1, "one value for each per-request header name")
         let firstValue = Int32(values.count)
         let start = used
         _ = store(UnsafeBufferPointer(start: pathPrefix.utf8Start, count: pathPrefix.utf8CodeUnitCount))
@@ -193,18 +177,18 @@ extension HTTP2RequestBatch {
     /// The header fields of a request in the order in which they leave.
     public func headerFields(_ index: Int32) -> [HTTP2HeaderField] {
         let entry = entries[Int(index)]
-        var fields = pseudoFields.map { HTTP2HeaderField(text($0.name), text($0.value)) }
+        var fields = sharedHeaders.filter(\.isPseudo)
         if hasOwnPaths { fields.append(HTTP2HeaderField(":path", text(entry.path))) }
-        fields += sharedFields.map { HTTP2HeaderField(text($0.name), text($0.value)) }
-        for (position, name) in perRequestNames.enumerated() {
-            fields.append(HTTP2HeaderField(text(name), text(values[Int(entry.firstValue) + position])))
+        fields += sharedHeaders.filter { !$0.isPseudo }
+        for (position, name) in perRequestHeaderNames.enumerated() {
+            fields.append(HTTP2HeaderField(name, text(values[Int(entry.firstValue) + position])))
         }
         return fields
     }
 
     /// The first of the header fields that only this request has, which gateways give back; nil if it has none.
     public func ownField(_ index: Int32) -> HTTP2HeaderField? {
-        perRequestNames.first.map { HTTP2HeaderField(text($0), text(values[Int(entries[Int(index)].firstValue)])) }
+        perRequestHeaderNames.first.map { HTTP2HeaderField($0, text(values[Int(entries[Int(index)].firstValue)])) }
     }
 
     /// The body of a request.
@@ -233,13 +217,13 @@ extension HTTP2RequestBatch {
     /// The value of the first of the fields that only this request has; it stays where it is once the batch is submitted. Empty if it has
     /// none.
     func ownValue(_ index: Int32) -> UnsafeRawBufferPointer {
-        guard !perRequestNames.isEmpty else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+        guard !perRequestHeaderNames.isEmpty else { return UnsafeRawBufferPointer(start: nil, count: 0) }
         return memory(values[Int(entries[Int(index)].firstValue)])
     }
 
     /// The name of that field.
     var ownName: [UInt8] {
-        perRequestNames.first.map { Array(memory($0)) } ?? []
+        perRequestHeaderNames.first.map { Array($0.utf8) } ?? []
     }
 }
 
@@ -257,6 +241,9 @@ public struct HTTP2HeaderField: Sendable, Hashable {
     public var name: String
     public var value: String
     public var indexing: Indexing
+
+    /// Whether it is one of the protocol's own (RFC 7540, section 8.1.2.1).
+    var isPseudo: Bool { name.utf8.first == UInt8(ascii: ":") }
 
     public init(_ name: String, _ value: String, indexing: Indexing = .value) {
         self.name = name

@@ -8,6 +8,8 @@ import NIOCore
 struct HeaderEncoder {
     /// What the requests of a batch have in common, as bytes that hold until something enters the table.
     private struct Template {
+        var sharedHeaders: [HTTP2HeaderField] = []
+        var perRequestHeaderNames: [String] = []
         /// Pseudo-header fields, and the name of the path if each request has its own.
         var front: [UInt8] = []
         /// Fields that all requests share.
@@ -18,7 +20,7 @@ struct HeaderEncoder {
 
     private var table = HeaderTable()
     private var template = Template()
-    /// The batch whose requests all have the template; 0 for none.
+    /// The latest batch whose requests all have the template; 0 for none.
     private var batch: UInt64 = 0
 
     /// Takes the server's bound of the table, in bytes, for the requests that follow.
@@ -67,25 +69,35 @@ struct HeaderEncoder {
         return bytes
     }
 
-    /// Writes the template of a batch with one of its requests, in the order in which the server reads them. It serves the next requests
-    /// as well unless something has entered the table, as that has a number from then on.
+    /// Writes the template of a batch with one of its requests, in the order in which the server reads them, unless it is that of the batch
+    /// before: one of a delivery's many. It serves the next requests as well if nothing has entered the table, as that has a number from
+    /// then on.
     private mutating func prepare(_ request: HTTP2RequestBatch, _ entry: HTTP2RequestBatch.Entry) {
+        if batch != 0, template.sharedHeaders == request.sharedHeaders,
+            template.perRequestHeaderNames == request.perRequestHeaderNames
+        {
+            batch = request.number
+            return
+        }
         let before = table.insertions
-        template = Template()
-        for field in request.pseudoFields { template.front += encoded(field, of: request) }
+        template = Template(
+            sharedHeaders: request.sharedHeaders,
+            perRequestHeaderNames: request.perRequestHeaderNames
+        )
+        for field in request.sharedHeaders where field.isPseudo { template.front += encoded(field) }
         if request.hasOwnPaths {
             HeaderBlockWriter.append(HeaderTable.pathNumber, prefix: 4, mark: 0, to: &template.front)
         }
-        for field in request.sharedFields { template.middle += encoded(field, of: request) }
-        for (position, name) in request.perRequestNames.enumerated() {
+        for field in request.sharedHeaders where !field.isPseudo { template.middle += encoded(field) }
+        for (position, name) in request.perRequestHeaderNames.enumerated() {
             let value = request.values[Int(entry.firstValue) + position]
-            template.names.append(literalName(Array(request.memory(name)), Array(request.memory(value)), .name))
+            template.names.append(literalName(Array(name.utf8), Array(request.memory(value)), .name))
         }
         batch = table.insertions == before ? request.number : 0
     }
 
-    private mutating func encoded(_ field: HTTP2RequestBatch.SharedField, of request: HTTP2RequestBatch) -> [UInt8] {
-        let (name, value) = (Array(request.memory(field.name)), Array(request.memory(field.value)))
+    private mutating func encoded(_ field: HTTP2HeaderField) -> [UInt8] {
+        let (name, value) = (Array(field.name.utf8), Array(field.value.utf8))
         var block: [UInt8] = []
         if field.indexing == .value, let index = table.find(name, value) {
             HeaderBlockWriter.append(index, prefix: 7, mark: 0x80, to: &block)
@@ -188,8 +200,9 @@ struct HeaderBlockWriter {
         copy(string)
     }
 
+    /// Bytes that are encoded already.
     @inline(__always)
-    private mutating func copy(_ bytes: UnsafeRawBufferPointer) {
+    mutating func copy(_ bytes: UnsafeRawBufferPointer) {
         precondition(count + bytes.count <= space.count, "a header block has the room that it needs")
         guard let source = bytes.baseAddress else { return }
         space.baseAddress?.advanced(by: count).copyMemory(from: source, byteCount: bytes.count)

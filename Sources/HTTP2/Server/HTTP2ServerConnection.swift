@@ -118,14 +118,16 @@ public final class HTTP2PreparedResponse: @unchecked Sendable {
     // Unchecked: the memory that the fields point to is written once, here, and only read afterwards.
 
     let fields: [nghttp2_nv]
-    let hasVaryingHeader: Bool
+    /// The beginning of the field that varies, a literal that nobody on the way is to index (RFC 7541, section 6.2.3), up to its value; nil for none.
+    ///
+    /// nghttp2 would put each value into Huffman's code, which for an id takes both ends as long as all the rest of the answer.
+    let varyingName: [UInt8]?
     private let arena: UnsafeMutablePointer<UInt8>
 
     /// - Parameters:
     ///   - varyingHeader: the name of a field whose value is given with each response; it is never indexed.
     public init(status: Int, headers: [(String, String)], varyingHeader: String? = nil) {
-        var texts: [(String, String)] = [(":status", String(status))] + headers
-        if let varyingHeader { texts.append((varyingHeader, "")) }
+        let texts: [(String, String)] = [(":status", String(status))] + headers
         let size = texts.reduce(0) { $0 + $1.0.utf8.count + $1.1.utf8.count }
         let arena = UnsafeMutablePointer<UInt8>.allocate(capacity: max(1, size))
         var used = 0
@@ -139,7 +141,7 @@ public final class HTTP2PreparedResponse: @unchecked Sendable {
         }
         let noCopyName = UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue)
         let noCopyValue = UInt8(NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue)
-        var fields = texts.map { name, value in
+        fields = texts.map { name, value in
             nghttp2_nv(
                 name: store(name),
                 value: store(value),
@@ -148,12 +150,12 @@ public final class HTTP2PreparedResponse: @unchecked Sendable {
                 flags: noCopyName | noCopyValue
             )
         }
-        if varyingHeader != nil {
-            fields[fields.count - 1].flags = noCopyName | UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue)
-        }
-        self.fields = fields
         self.arena = arena
-        hasVaryingHeader = varyingHeader != nil
+        varyingName = varyingHeader.map { name in
+            var field: [UInt8] = [0x10]
+            HeaderBlockWriter.append(Array(name.utf8), to: &field)
+            return field
+        }
     }
 
     deinit {

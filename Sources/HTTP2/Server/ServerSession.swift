@@ -16,7 +16,8 @@ final class ServerSession: CallbackOwner {
     let streams = StreamTable(empty: ServerStream(), capacity: 2_048)
     /// Requests that became complete since the owner last took them.
     var requests: [HTTP2ServerRequest] = []
-    private var varying: [nghttp2_nv] = []
+    /// The stream that was closed last: nghttp2 does so before it hands over the frame that ends it.
+    private var ended: (streamID: Int32, answer: ServerStream.Answer?) = (0, nil)
 
     /// Streams that a client may reset at once, and in a second. nghttp2's own 1,000 and 33 are for servers in the open: a sender that
     /// gives up all that it has on the wire would lose the connection with it.
@@ -82,9 +83,41 @@ final class ServerSession: CallbackOwner {
             let length = nghttp2_session_mem_send(session, &data)
             guard length >= 0 else { throw ClientSession.SessionError(code: Int32(length)) }
             guard length > 0, let data else { return false }
-            buffer.writeBytes(UnsafeRawBufferPointer(start: data, count: length))
+            let frame = UnsafeRawBufferPointer(start: data, count: length)
+            if data[3] == UInt8(NGHTTP2_HEADERS.rawValue) {
+                try writeHeaders(frame, to: &buffer)
+            } else {
+                buffer.writeBytes(frame)
+            }
         }
         return true
+    }
+
+    /// Writes a header block, and behind it the field that varies: as a string, and of no connection's table, it needs nothing but its place.
+    private func writeHeaders(_ frame: UnsafeRawBufferPointer, to buffer: inout ByteBuffer) throws {
+        let streamID = UInt32(bigEndian: frame.loadUnaligned(fromByteOffset: 5, as: UInt32.self))
+        let open = streams.find(Int32(bitPattern: streamID))?.pointee.value.answer
+        guard let (response, value) = open ?? (ended.streamID == Int32(bitPattern: streamID) ? ended.answer : nil),
+            let name = response.varyingName
+        else {
+            buffer.writeBytes(frame)
+            return
+        }
+        let endStream = UInt8(NGHTTP2_FLAG_END_STREAM.rawValue)
+        // A block that goes on in another frame has no end here; no answer has that much to say.
+        guard frame[4] & ~endStream == UInt8(NGHTTP2_FLAG_END_HEADERS.rawValue) else {
+            throw ClientSession.SessionError(code: Int32(NGHTTP2_ERR_INVALID_STATE.rawValue))
+        }
+        let start = buffer.writerIndex
+        let room = frame.count + name.count + value.count + HeaderBlockWriter.longestInteger
+        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: room) { space in
+            var block = HeaderBlockWriter(space, from: 0)
+            block.copy(frame)
+            block.append(name)
+            value.withUnsafeBytes { block.append($0) }
+            return block.count
+        }
+        FrameHeader.divide(&buffer, from: start, flags: frame[4] & endStream, streamID: streamID)
     }
 
     /// Answers a stream; one that is closed meanwhile is left alone.
@@ -94,25 +127,16 @@ final class ServerSession: CallbackOwner {
         varyingValue: ArraySlice<UInt8>,
         body: some Collection<UInt8>
     ) {
-        guard let slot = streams.find(streamID), slot.pointee.value.response == nil else { return }
-        slot.pointee.value.response = response
-        varyingValue.withUnsafeBufferPointer { value in
-            varying.removeAll(keepingCapacity: true)
-            varying.append(contentsOf: response.fields)
-            if response.hasVaryingHeader, let start = value.baseAddress {
-                // nghttp2 copies this value before it returns: its flags lack NO_COPY_VALUE.
-                varying[varying.count - 1].value = UnsafeMutablePointer(mutating: start)
-                varying[varying.count - 1].valuelen = value.count
-            }
-            guard !body.isEmpty else {
-                nghttp2_submit_response(session, streamID, varying, varying.count, nil)
-                return
-            }
-            let record = Self.record(body)
-            slot.pointee.value.responseBody = record
-            var provider = nghttp2_data_provider(source: nghttp2_data_source(ptr: record), read_callback: readArenaBody)
-            nghttp2_submit_response(session, streamID, varying, varying.count, &provider)
+        guard let slot = streams.find(streamID), slot.pointee.value.answer == nil else { return }
+        slot.pointee.value.answer = (response, varyingValue)
+        guard !body.isEmpty else {
+            nghttp2_submit_response(session, streamID, response.fields, response.fields.count, nil)
+            return
         }
+        let record = Self.record(body)
+        slot.pointee.value.responseBody = record
+        var provider = nghttp2_data_provider(source: nghttp2_data_source(ptr: record), read_callback: readArenaBody)
+        nghttp2_submit_response(session, streamID, response.fields, response.fields.count, &provider)
     }
 
     private static func record(_ body: some Collection<UInt8>) -> UnsafeMutableRawPointer {
@@ -142,7 +166,9 @@ final class ServerSession: CallbackOwner {
 
     fileprivate func finish(_ streamID: Int32) {
         guard let slot = streams.find(streamID) else { return }
-        streams.remove(slot).responseBody?.deallocate()
+        let stream = streams.remove(slot)
+        stream.responseBody?.deallocate()
+        ended = (streamID, stream.answer)
     }
 
     fileprivate func requestComplete(_ streamID: Int32) {
@@ -237,11 +263,13 @@ extension ServerSession {
 
 /// What a server connection remembers of one open stream.
 struct ServerStream {
+    typealias Answer = (response: HTTP2PreparedResponse, value: ArraySlice<UInt8>)
+
     var headers = HTTP2HeaderBlock()
     var body: [UInt8] = []
     var bodyLength = 0
-    /// Keeps a response's fields alive until the stream is closed, as nghttp2 reads them in place.
-    var response: HTTP2PreparedResponse?
+    /// The response with the value of its field that varies. It keeps the fields alive until the stream is closed, as nghttp2 reads them in place.
+    var answer: Answer?
     /// The response's body behind its header, as in ``HTTP2RequestBatch``; freed when the stream is closed.
     var responseBody: UnsafeMutableRawPointer?
 }

@@ -108,7 +108,8 @@ struct BenchAll: Sendable {
         for latency in Self.latencies {
             guard let one = best[latency] else { continue }
             let words = String(
-                format: "CPU %.1f µs, WAL %.0f bytes a message, child %.0f MiB",
+                format: "%.0f from the first tenth to the last; CPU %.1f µs, WAL %.0f bytes a message, child %.0f MiB",
+                one.sustainedRate ?? 0,
                 one.cpuMicroseconds,
                 one.walBytesPerMessage,
                 one.peakChildMiB

@@ -86,6 +86,7 @@ struct DeliveryBench: Sendable {
             refused: errorEvery.map { messages / $0 } ?? 0,
             count: try await site.counters(simulator),
             stages: run.stages,
+            sustainedRate: run.sustainedRate,
             cpu: run.cpu,
             walBytes: run.walBytes,
             peakChildResidentBytes: run.peakChildResidentBytes,
@@ -111,13 +112,15 @@ struct DeliveryBench: Sendable {
             peak = max(peak, processes.peakChildResidentBytes())
         }
         let cpu = processes.cpuSeconds(since: before)
+        let walBytes = try await store.walPosition() - walBefore
         stages.lastOutcome = try await store.secondsToLastOutcome(delivery: id)
         return DeliveryBenchRun(
             progress: progress,
             stages: stages,
             cpu: cpu,
-            walBytes: try await store.walPosition() - walBefore,
-            peakChildResidentBytes: peak
+            walBytes: walBytes,
+            peakChildResidentBytes: peak,
+            sustainedRate: try await store.sustainedRate(delivery: id)
         )
     }
 

@@ -14,6 +14,8 @@ struct DeliveryBenchReport: BenchReport {
     let count: SimulatorCount
     /// When each stage was reached.
     let stages: DeliveryStages
+    /// Outcomes that were stored a second from the first tenth to the last; nil if they were stored at one moment.
+    let sustainedRate: Double?
     /// The CPU time of each kind of process, in seconds.
     let cpu: [(name: String, seconds: Double)]
     /// The WAL that the database wrote, in bytes.
@@ -54,7 +56,8 @@ struct DeliveryBenchReport: BenchReport {
     /// The figures for programs.
     var cell: Cell {
         .object([
-            ("messagesPerSecond", .number(messagesPerSecond)), ("messages", .integer(messages)),
+            ("messagesPerSecond", .number(messagesPerSecond)),
+            ("sustainedMessagesPerSecond", Self.cell(sustainedRate)), ("messages", .integer(messages)),
             ("sent", .integer(progress.sent)),
             ("failed", .integer(progress.failed)), ("pending", .integer(progress.pending)),
             ("accepted", .integer(count.accepted)),
@@ -84,6 +87,7 @@ struct DeliveryBenchReport: BenchReport {
             \(progress.sent) of \(messages) messages sent\(refused > 0 ? ", \(progress.failed) refused" : ""), \(count.accepted) accepted by the simulator, \(count.duplicates) twice; \
             delivery \(progress.state.rawValue)\(progress.stateReason.isEmpty ? "" : ": " + progress.stateReason)
             \(Int(messagesPerSecond)) messages a second from the start of the delivery to its last stored outcome\(quotaWords)
+            \(sustainedRate.map { String(Int($0)) } ?? "-") messages a second from its first tenth to its last
 
             seconds after the start: first outcome stored \(Self.cell(stages.firstOutcome).shown), \
             prepared \(Self.cell(stages.prepared).shown), last outcome stored \(Self.cell(stages.lastOutcome).shown)
@@ -116,6 +120,8 @@ struct DeliveryBenchRun: Sendable {
     let walBytes: Int64
     /// The most memory that a child had in RAM, in bytes.
     let peakChildResidentBytes: Int64
+    /// Outcomes that were stored a second from the first tenth to the last; nil if they were stored at one moment.
+    let sustainedRate: Double?
 }
 
 /// When a delivery reached each of its stages, in seconds of the database's clock after its start.

@@ -140,7 +140,7 @@ extension HeaderEncoderTests {
             bodyBytes: 0
         )
         for _ in 0..<4 {
-            let values = batch.perRequestNames.map { _ in Array(value().utf8) }
+            let values = batch.perRequestHeaderNames.map { _ in Array(value().utf8) }
             batch.append(path: Array("/\(text(0...300))".utf8), headerValues: values, body: [])
         }
         return batch

@@ -75,6 +75,18 @@ import Testing
         #expect(session.streams.count == 0)
     }
 
+    /// A field that varies is a literal, as it is, that nobody indexes; a table that the client makes smaller is acknowledged before it.
+    @Test func theFieldThatVariesIsWrittenAsItIs() throws {
+        let session = try serverSession()
+        try say(session, Frame.settings([(1, 0)]) + headers(1, request))
+        let response = HTTP2PreparedResponse(status: 200, headers: [], varyingHeader: "apns-id")
+        session.respond(1, response, varyingValue: Array("AB-cd".utf8)[...], body: [UInt8]())
+        let said = try answer(session).filter { $0.kind == .headers }
+        // RFC 7541, sections 6.3, 6.1 and 6.2.3.
+        let block: [UInt8] = [0x20, 0x88, 0x10, 7] + Array("apns-id".utf8) + [5] + Array("AB-cd".utf8)
+        #expect(said.map(\.payload) == [block])
+    }
+
     @Test func anAnswerToAResetStreamIsDropped() throws {
         let session = try serverSession()
         try say(session, headers(1, request) + headers(3, request) + Frame.reset(1, 8))

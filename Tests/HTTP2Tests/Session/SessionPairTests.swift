@@ -95,6 +95,40 @@ import Testing
         #expect(echoes == [true, true, false, false, false, false])
     }
 
+    /// Fields that have a number in the connection's table, and behind them the one that each answer has of its own, of any length; byte by byte or
+    /// all at once, with and without a body.
+    @Test(arguments: [1, 1 << 20], [[], [("x-kept", "in the table"), ("content-type", "application/json")]])
+    func anAnswerHasItsOwnFieldBehindThoseOfAll(_ piece: Int, _ shared: [(String, String)]) throws {
+        let client = try ClientSession(initialMaxConcurrentStreams: 100)
+        let server = try ServerSession(settings: HTTP2ServerSettings())
+        let values = [0, 1, 36, 126, 127, 128, 500].map { String(repeating: "v", count: $0) }
+        let batch = TestBatch.make(values.count)
+        batch.keepAnswerFields(of: 0..<Int32(values.count))
+        for index in 0..<batch.count { #expect(client.submit(batch, index: Int32(index))) }
+        try exchange(client, server, piece: piece)
+        let response = HTTP2PreparedResponse(status: 429, headers: shared, varyingHeader: "x-own")
+        for (index, request) in server.requests.enumerated() {
+            let body = index % 2 == 0 ? [] : Array("body \(index)".utf8)
+            server.respond(request.streamID, response, varyingValue: Array(values[index].utf8)[...], body: body)
+        }
+        try exchange(client, server, piece: piece)
+        #expect(client.completions.count == values.count)
+        for completion in client.completions {
+            guard case .response(let response) = completion.result else {
+                Issue.record("request \(completion.index) has no answer")
+                continue
+            }
+            let index = Int(completion.index)
+            #expect(response.status == 429)
+            #expect(response.body == (index % 2 == 0 ? [] : Array("body \(index)".utf8)))
+            #expect(
+                response.otherFields?.map { "\($0.name): \($0.value)" }
+                    == (shared + [("x-own", values[index])]).map { "\($0.0): \($0.1)" }
+            )
+        }
+        #expect(server.streams.count == 0)
+    }
+
     /// The server's table from its first SETTINGS on, then smaller and larger ones between requests.
     @Test(arguments: [0, 64, 512, 1_024, 4_096, 65_536] as [UInt32])
     func headersArriveWithWhateverTableTheServerHas(_ bytes: UInt32) throws {
