@@ -5,6 +5,14 @@ import Testing
 
 /// The scanner against texts whose validity is known, and against Foundation on damaged ones.
 struct JSONScannerTests {
+    @Test func tokensAreMadeOfTheseBytesAndNoOthers() {
+        let letters = "abcdefghijklmnopqrstuvwxyz"
+        let allowed = Set((letters + letters.uppercased() + "0123456789-_:.%").utf8)
+        for byte in UInt8.min...UInt8.max {
+            #expect(FCMMessageReader.isTokenByte(byte) == allowed.contains(byte), "\(byte)")
+        }
+    }
+
     @Test(arguments: [
         "{}", #"{"a":1}"#, #" { "a" : [ 1 , -2.5e+10 , true , false , null , "x" ] } "#, #"{"a":"\u00e9\n\"\\/"}"#,
         #"{"":{"":{}}}"#, #"{"a":0}"#, #"{"ä":"日本"}"#,

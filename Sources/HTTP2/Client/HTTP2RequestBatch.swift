@@ -37,6 +37,8 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
     let sharedHeaders: [HTTP2HeaderField]
     /// The names of the fields that each request has of its own.
     let perRequestHeaderNames: [String]
+    /// Both as bytes: batches whose heads are equal have the same.
+    let head: [UInt8]
     private(set) var entries: [Entry] = []
     private(set) var values: [Slice] = []
 
@@ -62,6 +64,7 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
         self.tag = tag
         self.sharedHeaders = sharedHeaders
         self.perRequestHeaderNames = perRequestHeaderNames
+        head = Self.head(sharedHeaders, perRequestHeaderNames)
         hasOwnPaths = !sharedHeaders.contains { $0.name == ":path" }
         precondition(
             sharedHeaders.allSatisfy { $0.name != ":method" || $0.value == "POST" },
@@ -76,6 +79,23 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
 
     deinit {
         arena.deallocate()
+    }
+
+    /// Each text ends with a byte that no text has (RFC 3629, section 1), which also says what it is.
+    private static func head(_ shared: [HTTP2HeaderField], _ names: [String]) -> [UInt8] {
+        var head: [UInt8] = []
+        head.reserveCapacity(512)
+        for field in shared {
+            head += field.name.utf8
+            head.append(field.indexing == .value ? 0xFF : 0xFE)
+            head += field.value.utf8
+            head.append(0xFF)
+        }
+        for name in names {
+            head += name.utf8
+            head.append(0xFD)
+        }
+        return head
     }
 
     /// Adds a request that has nothing of its own but a body, without an allocation.

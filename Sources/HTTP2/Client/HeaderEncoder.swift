@@ -8,8 +8,8 @@ import NIOCore
 struct HeaderEncoder {
     /// What the requests of a batch have in common, as bytes that hold until something enters the table.
     private struct Template {
-        var sharedHeaders: [HTTP2HeaderField] = []
-        var perRequestHeaderNames: [String] = []
+        /// That of the batches that it is for.
+        var head: [UInt8] = []
         /// Pseudo-header fields, and the name of the path if each request has its own.
         var front: [UInt8] = []
         /// Fields that all requests share.
@@ -73,17 +73,12 @@ struct HeaderEncoder {
     /// before: one of a delivery's many. It serves the next requests as well if nothing has entered the table, as that has a number from
     /// then on.
     private mutating func prepare(_ request: HTTP2RequestBatch, _ entry: HTTP2RequestBatch.Entry) {
-        if batch != 0, template.sharedHeaders == request.sharedHeaders,
-            template.perRequestHeaderNames == request.perRequestHeaderNames
-        {
+        if batch != 0, template.head == request.head {
             batch = request.number
             return
         }
         let before = table.insertions
-        template = Template(
-            sharedHeaders: request.sharedHeaders,
-            perRequestHeaderNames: request.perRequestHeaderNames
-        )
+        template = Template(head: request.head)
         for field in request.sharedHeaders where field.isPseudo { template.front += encoded(field) }
         if request.hasOwnPaths {
             HeaderBlockWriter.append(HeaderTable.pathNumber, prefix: 4, mark: 0, to: &template.front)

@@ -125,6 +125,7 @@ public final class HTTP2PreparedResponse: @unchecked Sendable {
     private let arena: UnsafeMutablePointer<UInt8>
 
     /// - Parameters:
+    ///   - headers: fields that all have; with a field that varies they go into one frame of 16,384 bytes, else the connection ends.
     ///   - varyingHeader: the name of a field whose value is given with each response; it is never indexed.
     public init(status: Int, headers: [(String, String)], varyingHeader: String? = nil) {
         let texts: [(String, String)] = [(":status", String(status))] + headers

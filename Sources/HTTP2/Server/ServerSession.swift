@@ -16,7 +16,7 @@ final class ServerSession: CallbackOwner {
     let streams = StreamTable(empty: ServerStream(), capacity: 2_048)
     /// Requests that became complete since the owner last took them.
     var requests: [HTTP2ServerRequest] = []
-    /// The stream that was closed last: nghttp2 does so before it hands over the frame that ends it.
+    /// The stream that was closed last with an answer that varies: nghttp2 closes one before it hands over the frame that ends it.
     private var ended: (streamID: Int32, answer: ServerStream.Answer?) = (0, nil)
 
     /// Streams that a client may reset at once, and in a second. nghttp2's own 1,000 and 33 are for servers in the open: a sender that
@@ -103,8 +103,9 @@ final class ServerSession: CallbackOwner {
             buffer.writeBytes(frame)
             return
         }
+        ended.answer = nil
         let endStream = UInt8(NGHTTP2_FLAG_END_STREAM.rawValue)
-        // A block that goes on in another frame has no end here; no answer has that much to say.
+        // A block that goes on in another frame has no end here.
         guard frame[4] & ~endStream == UInt8(NGHTTP2_FLAG_END_HEADERS.rawValue) else {
             throw ClientSession.SessionError(code: Int32(NGHTTP2_ERR_INVALID_STATE.rawValue))
         }
@@ -168,7 +169,7 @@ final class ServerSession: CallbackOwner {
         guard let slot = streams.find(streamID) else { return }
         let stream = streams.remove(slot)
         stream.responseBody?.deallocate()
-        ended = (streamID, stream.answer)
+        if stream.answer?.response.varyingName != nil { ended = (streamID, stream.answer) }
     }
 
     fileprivate func requestComplete(_ streamID: Int32) {

@@ -14,7 +14,7 @@ struct DeliveryBenchReport: BenchReport {
     let count: SimulatorCount
     /// When each stage was reached.
     let stages: DeliveryStages
-    /// Outcomes that were stored a second from the first tenth to the last; nil if they were stored at one moment.
+    /// Messages that were sent a second from the first tenth to the last; nil if those were stored at one moment.
     let sustainedRate: Double?
     /// The CPU time of each kind of process, in seconds.
     let cpu: [(name: String, seconds: Double)]
@@ -120,7 +120,7 @@ struct DeliveryBenchRun: Sendable {
     let walBytes: Int64
     /// The most memory that a child had in RAM, in bytes.
     let peakChildResidentBytes: Int64
-    /// Outcomes that were stored a second from the first tenth to the last; nil if they were stored at one moment.
+    /// Messages that were sent a second from the first tenth to the last; nil if those were stored at one moment.
     let sustainedRate: Double?
 }
 

@@ -38,25 +38,27 @@ extension Store {
         return result.rowCount == 0 ? nil : try result.double(0, 0)
     }
 
-    /// Outcomes of a delivery that were stored a second, from its first tenth to its last; nil if they were stored at one moment.
+    /// Messages of a delivery that were sent a second, from the moment at which a tenth of them were stored to that of nine tenths; nil if
+    /// that is one moment, or none was sent.
     ///
-    /// That is what the engine sends while it sends: neither its start nor the wait for a gateway's slowest answers is in it.
+    /// It is what the engine sends while it sends: neither its start nor the wait for a gateway's slowest answers is in it.
     public func sustainedRate(delivery id: Int64) async throws -> Double? {
-        let result = try await query(
+        try await query(
             """
             WITH moment AS (
                 SELECT b.logged_at, count(*) AS stored FROM pushmta_engine.delivery d
                 JOIN pushmta_engine.broad_log b ON b.log_day = d.log_day AND b.delivery_id = d.id
-                WHERE d.id = $1 GROUP BY b.logged_at
+                WHERE d.id = $1 AND b.status = 1 GROUP BY b.logged_at
             ), through AS (
                 SELECT logged_at, sum(stored) OVER (ORDER BY logged_at) AS stored, sum(stored) OVER () AS total FROM moment
+            ), bound AS (
+                SELECT share, min(t.logged_at) AS reached, min(t.stored) AS stored
+                FROM (VALUES (0.1), (0.9)) s(share) JOIN through t ON t.stored >= share * t.total GROUP BY share
             )
-            SELECT ((max(stored) - min(stored)) / nullif(extract(epoch FROM max(logged_at) - min(logged_at)), 0))::double precision
-            FROM through WHERE stored BETWEEN total * 0.1 AND total * 0.9
+            SELECT ((max(stored) - min(stored)) / nullif(extract(epoch FROM max(reached) - min(reached)), 0))::double precision FROM bound
             """,
             [.int64(id)]
-        )
-        return result.isNull(0, 0) ? nil : try result.double(0, 0)
+        ).doubleOrNil(0, 0)
     }
 }
 

@@ -55,6 +55,37 @@ import Testing
         }
     }
 
+    /// Batches that are alike share a template, until something changes; those that differ in anything have their own.
+    @Test func batchesThatAreAlikeAreWrittenAlike() throws {
+        var encoder = HeaderEncoder()
+        let reader = HeaderReader()
+        func write(_ batch: HTTP2RequestBatch) throws -> Int {
+            let frames = Self.frames(&encoder, batch, 0)
+            #expect(try reader.read(frames) == Self.expected(batch, 0))
+            return frames.flatMap(\.payload).count
+        }
+        let token: (String, String, HTTP2HeaderField.Indexing) = ("authorization", "bearer of a token", .value)
+        func alike() -> HTTP2RequestBatch { Self.batch(1, shared: [token, ("apns-topic", "caf\u{E9}", .value)]) }
+        let first = try write(alike())
+        let small = try write(alike())
+        #expect(try write(alike()) == small && small < first)
+        // The same letters in another form are other bytes, and the same field may be one that only its name is indexed of.
+        _ = try write(Self.batch(1, shared: [token, ("apns-topic", "cafe\u{301}", .value)]))
+        #expect(try write(Self.batch(1, shared: [token, ("apns-topic", "caf\u{E9}", .name)])) > small)
+        let others = HTTP2RequestBatch(
+            sharedHeaders: alike().sharedHeaders,
+            perRequestHeaderNames: ["apns-id", "apns-collapse-id"],
+            capacity: 1,
+            bodyBytes: 0
+        )
+        others.append(path: Array("/".utf8), headerValues: [Array("id".utf8), Array("collapse".utf8)], body: [])
+        _ = try write(others)
+        #expect(try write(alike()) == small)
+        reader.limit(0)
+        encoder.limitTable(0)
+        #expect(try write(alike()) > small)
+    }
+
     @Test func aServersTableIsKeptToBeforeTheNextRequest() throws {
         var encoder = HeaderEncoder()
         let reader = HeaderReader()

@@ -87,6 +87,23 @@ import Testing
         #expect(said.map(\.payload) == [block])
     }
 
+    /// A stream that was reset after its answer, and one that is closed between another's HEADERS and DATA, change nobody's field.
+    @Test func eachAnswerHasItsOwnFieldThoughStreamsEndMeanwhile() throws {
+        let session = try serverSession()
+        try say(session, headers(1, request) + headers(3, request) + headers(5, request))
+        let response = HTTP2PreparedResponse(status: 200, headers: [], varyingHeader: "a")
+        for stream in [1, 3, 5] as [Int32] {
+            let body = Array((stream == 3 ? "body" : "").utf8)
+            session.respond(stream, response, varyingValue: Array("v\(stream)".utf8)[...], body: body)
+        }
+        try say(session, Frame.reset(1, 8))
+        let said = try answer(session)
+        let fields = said.filter { $0.kind == .headers }.map { String(decoding: $0.payload.suffix(2), as: UTF8.self) }
+        #expect(fields == ["v3", "v5"])
+        #expect(said.filter { $0.kind == .data }.map(\.payload) == [Array("body".utf8)])
+        #expect(session.streams.count == 0)
+    }
+
     @Test func anAnswerToAResetStreamIsDropped() throws {
         let session = try serverSession()
         try say(session, headers(1, request) + headers(3, request) + Frame.reset(1, 8))
