@@ -41,7 +41,7 @@ struct FCMLegacyMessage: Equatable {
         targets.append(
             Target(
                 key: MessageKey(hashOf: token, token.indices),
-                isToken: !token.isEmpty && token.allSatisfy(Self.isTokenByte)
+                isToken: !token.isEmpty && token.allSatisfy(FCMMessageReader.isTokenByte)
             )
         )
     }
@@ -57,17 +57,6 @@ struct FCMLegacyMessage: Equatable {
     mutating func finish() {
         if targets.isEmpty, !isTopic { note(.missingRegistration) }
         if payloadBytes > (isTopic ? Self.topicPayloadLimit : Self.payloadLimit) { note(.messageTooBig) }
-    }
-
-    /// Registration tokens are made of these characters; their length is not fixed.
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: ":"),
-            UInt8(ascii: "."), UInt8(ascii: "%"):
-            true
-        default: false
-        }
     }
 
     /// `from`, `message_type` and what begins with `google` or `gcm` belong to Google.

@@ -134,14 +134,12 @@ final class ClientSession: CallbackOwner {
 
     /// Writes a request's header block where nghttp2 has opened the stream with a block that stands for it.
     private func writeHeaders(_ frame: UnsafeRawBufferPointer, to buffer: inout ByteBuffer) throws {
-        let streamID = UInt32(bigEndian: frame.loadUnaligned(fromByteOffset: 5, as: UInt32.self))
-        let endStream = UInt8(NGHTTP2_FLAG_END_STREAM.rawValue)
-        // nghttp2's block has one field: it neither needs a second frame nor priority or padding, which would be lost here.
-        guard frame[4] & ~endStream == UInt8(NGHTTP2_FLAG_END_HEADERS.rawValue),
-            let slot = streams.find(Int32(bitPattern: streamID)), let batch = slot.pointee.value.batch
+        let streamID = FrameHeader.streamID(frame)
+        guard let slot = streams.find(Int32(bitPattern: streamID)), let batch = slot.pointee.value.batch
         else { throw SessionError(code: Int32(NGHTTP2_ERR_INVALID_STATE.rawValue)) }
         let index = slot.pointee.value.requestIndex
-        encoder.append(batch, index, flags: frame[4] & endStream, streamID: streamID, to: &buffer)
+        let flags = try FrameHeader.flagsOfWhole(frame)
+        encoder.append(batch, index, flags: flags, streamID: streamID, to: &buffer)
     }
 
     /// The streams whose requests were submitted before a moment and are not resolved.

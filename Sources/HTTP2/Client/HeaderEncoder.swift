@@ -1,3 +1,4 @@
+import CNGHTTP2
 import NIOCore
 
 /// Writes the header blocks of a connection's requests (HPACK, RFC 7541).
@@ -45,12 +46,12 @@ struct HeaderEncoder {
         buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: FrameHeader.length + room(request, entry, updates)) {
             space in
             var block = HeaderBlockWriter(space, from: FrameHeader.length)
-            block.append(updates)
-            block.append(template.front)
+            block.copy(updates)
+            block.copy(template.front)
             if request.hasOwnPaths { block.append(request.memory(entry.path)) }
-            block.append(template.middle)
+            block.copy(template.middle)
             for (position, name) in template.names.enumerated() {
-                block.append(name)
+                block.copy(name)
                 block.append(request.memory(request.values[Int(entry.firstValue) + position]))
             }
             return block.count
@@ -126,6 +127,21 @@ enum FrameHeader {
     private static let headers: UInt8 = 1
     private static let continuation: UInt8 = 9
     private static let endHeaders: UInt8 = 4
+    private static let endStream: UInt8 = 1
+
+    static func streamID(_ frame: UnsafeRawBufferPointer) -> UInt32 {
+        UInt32(bigEndian: frame.loadUnaligned(fromByteOffset: 5, as: UInt32.self))
+    }
+
+    /// The flags of a HEADERS frame for a block that takes the place of its own, END_STREAM at most. One that goes on in another frame, or has
+    /// priority or padding, would lose that.
+    static func flagsOfWhole(_ frame: UnsafeRawBufferPointer) throws -> UInt8 {
+        let flags = frame[4] & endStream
+        guard frame[4] == flags | endHeaders else {
+            throw ClientSession.SessionError(code: Int32(NGHTTP2_ERR_INVALID_STATE.rawValue))
+        }
+        return flags
+    }
 
     /// Makes frames of a header block that ends the buffer and has room for a frame's header before it.
     static func divide(_ buffer: inout ByteBuffer, from start: Int, flags: UInt8, streamID: UInt32) {
@@ -176,7 +192,7 @@ struct HeaderBlockWriter {
 
     /// Bytes that are encoded already.
     @inline(__always)
-    mutating func append(_ bytes: [UInt8]) {
+    mutating func copy(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { copy($0) }
     }
 
@@ -190,7 +206,7 @@ struct HeaderBlockWriter {
         } else {
             var length: [UInt8] = []
             Self.append(string.count, prefix: 7, mark: 0, to: &length)
-            append(length)
+            copy(length)
         }
         copy(string)
     }

@@ -95,7 +95,7 @@ final class ServerSession: CallbackOwner {
 
     /// Writes a header block, and behind it the field that varies: as a string, and of no connection's table, it needs nothing but its place.
     private func writeHeaders(_ frame: UnsafeRawBufferPointer, to buffer: inout ByteBuffer) throws {
-        let streamID = UInt32(bigEndian: frame.loadUnaligned(fromByteOffset: 5, as: UInt32.self))
+        let streamID = FrameHeader.streamID(frame)
         let open = streams.find(Int32(bitPattern: streamID))?.pointee.value.answer
         guard let (response, value) = open ?? (ended.streamID == Int32(bitPattern: streamID) ? ended.answer : nil),
             let name = response.varyingName
@@ -104,21 +104,17 @@ final class ServerSession: CallbackOwner {
             return
         }
         ended.answer = nil
-        let endStream = UInt8(NGHTTP2_FLAG_END_STREAM.rawValue)
-        // A block that goes on in another frame has no end here.
-        guard frame[4] & ~endStream == UInt8(NGHTTP2_FLAG_END_HEADERS.rawValue) else {
-            throw ClientSession.SessionError(code: Int32(NGHTTP2_ERR_INVALID_STATE.rawValue))
-        }
+        let flags = try FrameHeader.flagsOfWhole(frame)
         let start = buffer.writerIndex
         let room = frame.count + name.count + value.count + HeaderBlockWriter.longestInteger
         buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: room) { space in
             var block = HeaderBlockWriter(space, from: 0)
             block.copy(frame)
-            block.append(name)
+            block.copy(name)
             value.withUnsafeBytes { block.append($0) }
             return block.count
         }
-        FrameHeader.divide(&buffer, from: start, flags: frame[4] & endStream, streamID: streamID)
+        FrameHeader.divide(&buffer, from: start, flags: flags, streamID: streamID)
     }
 
     /// Answers a stream; one that is closed meanwhile is left alone.

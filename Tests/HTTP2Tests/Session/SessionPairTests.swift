@@ -61,10 +61,7 @@ import Testing
         try exchange(client, server, piece: piece)
         #expect(client.completions.count == bodies.count)
         for completion in client.completions {
-            guard case .response(let response) = completion.result else {
-                Issue.record("request \(completion.index) has no answer")
-                continue
-            }
+            let response = try #require(completion.response, "request \(completion.index) has no answer")
             #expect(response.status == 400)
             #expect(response.retryAfter == "\(completion.index)")
             #expect(String(decoding: response.body, as: UTF8.self) == bodies[Int(completion.index)])
@@ -90,7 +87,7 @@ import Testing
         }
         try exchange(client, server, piece: 1 << 20)
         let echoes = client.completions.sorted { $0.index < $1.index }.map { completion in
-            if case .response(let response) = completion.result { response.echoesRequest } else { false }
+            completion.response?.echoesRequest ?? false
         }
         #expect(echoes == [true, true, false, false, false, false])
     }
@@ -114,10 +111,7 @@ import Testing
         try exchange(client, server, piece: piece)
         #expect(client.completions.count == values.count)
         for completion in client.completions {
-            guard case .response(let response) = completion.result else {
-                Issue.record("request \(completion.index) has no answer")
-                continue
-            }
+            let response = try #require(completion.response, "request \(completion.index) has no answer")
             let index = Int(completion.index)
             #expect(response.status == 429)
             #expect(response.body == (index % 2 == 0 ? [] : Array("body \(index)".utf8)))
@@ -205,5 +199,12 @@ import Testing
         while let slice = rest.readSlice(length: min(piece, rest.readableBytes)), slice.readableBytes > 0 {
             try slice.withUnsafeReadableBytes(receive)
         }
+    }
+}
+
+extension HTTP2Completion {
+    /// The answer, if that is what came.
+    fileprivate var response: HTTP2Response? {
+        if case .response(let response) = result { response } else { nil }
     }
 }
