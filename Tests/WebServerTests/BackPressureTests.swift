@@ -17,6 +17,8 @@ import Testing
         let client = try await RawConnection.open(port: site.port, reads: false)
         // More than the system keeps for a connection.
         client.send(String(repeating: "GET /api/v1/openapi.json HTTP/1.1\r\nHost: a\r\n\r\n", count: 200))
+        // Two that come at the same moment are both accepted.
+        try await eventually("its first answer") { site.server.counters.now.answers.keys.contains { $0.place == .api } }
         #expect(try await site.get("/r/test").status == 200)
         await client.close()
         try await site.drain()

@@ -1,3 +1,4 @@
+import Logging
 import PushCore
 import Testing
 
@@ -18,6 +19,26 @@ import Testing
         #expect(throws: WebServerError.self) {
             try ConnectionShare(setting: 10_000, limit: 256, ports: 2, threads: 32)
         }
+    }
+
+    /// The socket accepts some at once; whoever comes with the last one is served as it is.
+    @Test func whereNoneIsKeptNobodyIsOnProbation() throws {
+        func port(kept: Int) -> PortAdmission {
+            let logger = Logger(label: "web") { _ in SwiftLogNoOpLogHandler() }
+            let clients = ClientAdmission(
+                most: 10,
+                trust: ProxyTrust(trusted: []),
+                counters: WebCounters(),
+                logger: logger
+            )
+            return PortAdmission(clients: clients, most: 2, kept: kept)
+        }
+        let plain = port(kept: 0)
+        let tickets = (0..<4).map { _ in plain.open(nil) }
+        #expect(tickets.allSatisfy { $0?.isOrdinary() == true })
+        let shared = port(kept: 1)
+        #expect(shared.open(nil)?.isOrdinary() == true)
+        #expect(shared.open(nil)?.isOrdinary() == false)
     }
 
     @Test func theLimitIsRaisedAndNeverLowered() {

@@ -107,12 +107,13 @@ final class PortAdmission: Sendable {
         if let peer, !clients.open(peer) { return nil }
         let isProven = peer.map(clients.isProven) ?? true
         let isOrdinary = state.withLock { state -> Bool? in
-            if state.ordinary < mostOrdinary {
+            // The port itself takes no more than all together, but for those that it accepts with the last one: with none kept they are
+            // like the others.
+            if state.ordinary < mostOrdinary || mostKept == 0 {
                 state.ordinary += 1
                 return true
             }
-            // The port itself takes no more than all together.
-            guard mostKept == 0 || isProven || state.kept < mostKept / 2 else { return nil }
+            guard isProven || state.kept < mostKept / 2 else { return nil }
             state.kept += 1
             return false
         }

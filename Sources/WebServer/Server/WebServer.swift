@@ -66,7 +66,7 @@ public final class WebServer: Sendable {
     private let resolver: HitResolver
     private let proofs: UserKeyProofs
     let health: WebHealth
-    private let counters: WebCounters
+    let counters: WebCounters
     private let accessLog: AccessLog
     private let responder: WebResponder
     let listeners: WebListeners
