@@ -66,6 +66,9 @@ import Testing
         let uuids = PostgresValue.uuidColumn(bytes: Array(0..<32))
         let expected = "{00010203-0405-0607-0809-0a0b0c0d0e0f,10111213-1415-1617-1819-1a1b1c1d1e1f}"
         #expect(try await echo(uuids, as: "text").text(0, 0) == expected)
+        let bits = PostgresValue.bitsColumn(bytes: [0x80, 1, 0, 0xFF], bits: 16)
+        #expect(try await echo(bits, as: "text").text(0, 0) == "{1000000000000001,0000000011111111}")
+        #expect(try await echo(.bitsColumn(bytes: [], bits: 8), as: "text").text(0, 0) == "{}")
     }
 
     @Test func nulls() async throws {
@@ -134,7 +137,8 @@ import Testing
         let broken: [PostgresValue] = [
             .bytesColumnAsText(bytes: [1, 2], ends: [3]), .bytesColumnAsText(bytes: [1, 2], ends: [2, 1]),
             .bytesColumn(bytes: [1], ends: [-1]), .bytesColumn(bytes: [1], ends: [1], isNull: [true, false]),
-            .uuidColumn(bytes: [1, 2, 3]),
+            .uuidColumn(bytes: [1, 2, 3]), .bitsColumn(bytes: [1, 2, 3], bits: 16), .bitsColumn(bytes: [], bits: 0),
+            .bitsColumn(bytes: [1], bits: 7),
         ]
         for value in broken {
             let error = try await postgresError {

@@ -166,6 +166,20 @@ struct BinaryWriter {
         }
     }
 
+    /// An array of values of one size that lie back to back.
+    ///
+    /// - Parameter bits: what stands before each of them (`varbit_recv` of the server).
+    mutating func pieces(of source: [UInt8], size: Int, _ type: PostgresType, bits: Int32? = nil) {
+        arrayHeader(type, count: source.count / size)
+        source.withUnsafeBytes { source in
+            for start in stride(from: 0, to: source.count, by: size) {
+                integer(Int32(truncatingIfNeeded: bits == nil ? size : size + 4))
+                if let bits { integer(bits) }
+                bytes(UnsafeRawBufferPointer(rebasing: source[start..<(start + size)]))
+            }
+        }
+    }
+
     /// An array of values that lie back to back.
     mutating func column(_ source: [UInt8], _ ends: [Int32], _ isNull: [Bool], _ type: PostgresType) {
         arrayHeader(type, count: ends.count, hasNulls: isNull.contains(true))

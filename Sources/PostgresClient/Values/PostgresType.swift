@@ -34,6 +34,8 @@ public struct PostgresType: Sendable, Hashable, RawRepresentable, CustomStringCo
     public static let timestamptz = PostgresType(rawValue: 1184)
     /// `numeric`.
     public static let numeric = PostgresType(rawValue: 1700)
+    /// `bit varying`.
+    public static let varbit = PostgresType(rawValue: 1562)
     /// `uuid`.
     public static let uuid = PostgresType(rawValue: 2950)
     /// `jsonb`.
@@ -54,6 +56,8 @@ public struct PostgresType: Sendable, Hashable, RawRepresentable, CustomStringCo
     public static let float8Array = PostgresType(rawValue: 1022)
     /// `timestamp with time zone[]`.
     public static let timestamptzArray = PostgresType(rawValue: 1185)
+    /// `bit varying[]`.
+    public static let varbitArray = PostgresType(rawValue: 1563)
     /// `uuid[]`.
     public static let uuidArray = PostgresType(rawValue: 2951)
 
@@ -61,7 +65,7 @@ public struct PostgresType: Sendable, Hashable, RawRepresentable, CustomStringCo
     static let notText: Set<PostgresType> = [
         .bool, .bytea, .int2, .int4, .int8, .oid, .float4, .float8, .date, .timestamp, .timestamptz, .numeric,
         .boolArray, .byteaArray, .int2Array, .int4Array, .int8Array, .textArray, .float8Array, .timestamptzArray,
-        .uuidArray,
+        .varbit, .varbitArray, .uuidArray,
     ]
 
     /// The SQL name of the types known here, else `type 12345`.
@@ -79,6 +83,7 @@ public struct PostgresType: Sendable, Hashable, RawRepresentable, CustomStringCo
         case .timestamp: "timestamp"
         case .timestamptz: "timestamptz"
         case .numeric: "numeric"
+        case .varbit: "bit varying"
         case .uuid: "uuid"
         case .jsonb: "jsonb"
         default: "type \(rawValue)"

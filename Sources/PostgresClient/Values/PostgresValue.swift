@@ -52,6 +52,8 @@ public enum PostgresValue: Sendable, Hashable {
     case bytesColumn(bytes: [UInt8], ends: [Int32], isNull: [Bool] = [])
     /// `uuid[]` of values of 16 bytes that lie back to back in one buffer.
     case uuidColumn(bytes: [UInt8])
+    /// `bit varying[]` of strings of that many bits, a multiple of 8, that lie back to back in one buffer.
+    case bitsColumn(bytes: [UInt8], bits: Int)
 
     /// PostgreSQL counts time from 2000-01-01 UTC, Unix from 1970-01-01: 10,957 days.
     static let microsecondsBetweenEpochs: Int64 = 10_957 * 86_400 * 1_000_000
@@ -90,6 +92,7 @@ public enum PostgresValue: Sendable, Hashable {
         case .textArray, .bytesColumnAsText: .textArray
         case .bytesColumn: .byteaArray
         case .uuidColumn: .uuidArray
+        case .bitsColumn: .varbitArray
         }
     }
 }
@@ -124,6 +127,7 @@ extension PostgresValue {
         case .bytesColumnAsText(let bytes, let ends, _), .bytesColumn(let bytes, let ends, _):
             Self.arrayHeadSize + ends.count * 4 + bytes.count
         case .uuidColumn(let bytes): Self.arrayHeadSize + bytes.count / 16 * 20
+        case .bitsColumn(let bytes, let bits): Self.arrayHeadSize + bytes.count / max(1, bits / 8) * 8 + bytes.count
         }
     }
 
@@ -140,6 +144,8 @@ extension PostgresValue {
             return Int(previous) <= bytes.count
         case .uuidColumn(let bytes):
             return bytes.count % 16 == 0
+        case .bitsColumn(let bytes, let bits):
+            return bits > 0 && bits % 8 == 0 && bytes.count % (bits / 8) == 0
         default:
             return true
         }
@@ -185,13 +191,9 @@ extension PostgresValue {
         case .bytesColumnAsText(let bytes, let ends, let isNull): writer.column(bytes, ends, isNull, .text)
         case .bytesColumn(let bytes, let ends, let isNull): writer.column(bytes, ends, isNull, .bytea)
         case .uuidColumn(let bytes):
-            writer.arrayHeader(.uuid, count: bytes.count / 16)
-            bytes.withUnsafeBytes { bytes in
-                for start in stride(from: 0, to: bytes.count, by: 16) {
-                    writer.integer(Int32(16))
-                    writer.bytes(UnsafeRawBufferPointer(rebasing: bytes[start..<(start + 16)]))
-                }
-            }
+            writer.pieces(of: bytes, size: 16, .uuid)
+        case .bitsColumn(let bytes, let bits):
+            writer.pieces(of: bytes, size: bits / 8, .varbit, bits: Int32(truncatingIfNeeded: bits))
         default: break
         }
     }

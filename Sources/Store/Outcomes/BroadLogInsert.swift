@@ -106,7 +106,8 @@ enum BroadLogCopy {
 
     /// Whether a batch is better copied than inserted.
     static func suits(_ batch: OutcomeBatch) -> Bool {
-        batch.count >= leastRows && batch.runs.contains { !$0.gatewayMessageIDs.isEmpty }
+        batch.rows.count >= leastRows
+            || batch.count >= leastRows && batch.runs.contains { !$0.gatewayMessageIDs.isEmpty }
     }
 
     static let sql = """

@@ -84,13 +84,33 @@ struct SubscriptionAcceptance {
     ///
     /// Blocks are locked in their order, behind the parts; what is set already is not written again.
     static func noting(_ ids: [Int64], of application: Int32) -> PostgresStatement {
-        PostgresStatement(notingSQL, [.int32(application), .int64Array(ids)])
+        let blocks = blocks(of: ids)
+        return PostgresStatement(
+            notingSQL,
+            [.int32(application), .int64Array(blocks.numbers), .bitsColumn(bytes: blocks.bits, bits: Int(blockSize))]
+        )
+    }
+
+    /// The blocks of ids in their order, each with the bits of its ids.
+    private static func blocks(of ids: [Int64]) -> (numbers: [Int64], bits: [UInt8]) {
+        let bytes = Int(blockSize) / 8
+        var numbers: [Int64] = []
+        var bits: [UInt8] = []
+        for id in ids.sorted() {
+            let number = id >> Int64(blockBits)
+            if number != numbers.last {
+                numbers.append(number)
+                bits += repeatElement(0, count: bytes)
+            }
+            let place = Int(id & (blockSize - 1))
+            bits[bits.count - bytes + place / 8] |= 0x80 >> UInt8(place % 8)
+        }
+        return (numbers, bits)
     }
 
     static let notingSQL = """
         INSERT INTO pushmta_engine.subscription_acceptance AS a (application_id, block, accepted)
-        SELECT $1, u.id >> \(blockBits), bit_or(set_bit(0::bit(\(blockSize)), (u.id & \(blockSize - 1))::integer, 1))
-        FROM unnest($2::bigint[]) u(id) GROUP BY 2 ORDER BY 2
+        SELECT $1, u.block, u.accepted FROM unnest($2::bigint[], $3::bit varying[]) u(block, accepted)
         ON CONFLICT (application_id, block) DO UPDATE SET accepted = a.accepted | excluded.accepted
         WHERE a.accepted & excluded.accepted <> excluded.accepted
         """
