@@ -23,8 +23,8 @@ final class StreamTable<Value> {
     private let empty: Value
     private var slots: UnsafeMutablePointer<Slot>
     private(set) var capacity: Int
-    /// Streams whose places in the table were needed by later ones; few, if any.
-    private var laggards: [UnsafeMutablePointer<Slot>] = []
+    /// Streams whose places in the table were needed by later ones; few, if any, but where latencies differ much.
+    private var laggards: [Int32: UnsafeMutablePointer<Slot>] = [:]
     private(set) var count = 0
     /// No stream of the table itself is below this id.
     private(set) var oldest: Int32 = 1
@@ -35,14 +35,14 @@ final class StreamTable<Value> {
     init(empty: Value, capacity: Int) {
         self.empty = empty
         self.capacity = capacity
-        slots = .allocate(capacity: capacity)
+        slots = Self.room(for: capacity)
         slots.initialize(repeating: Slot(streamID: 0, value: empty), count: capacity)
     }
 
     deinit {
         slots.deinitialize(count: capacity)
         slots.deallocate()
-        for laggard in laggards {
+        for laggard in laggards.values {
             laggard.deinitialize(count: 1)
             laggard.deallocate()
         }
@@ -58,7 +58,7 @@ final class StreamTable<Value> {
     func find(_ streamID: Int32) -> UnsafeMutablePointer<Slot>? {
         let slot = slots + index(streamID)
         if slot.pointee.streamID == streamID && streamID != 0 { return slot }
-        return laggards.isEmpty ? nil : laggards.first { $0.pointee.streamID == streamID }
+        return laggards.isEmpty ? nil : laggards[streamID]
     }
 
     func insert(_ streamID: Int32, _ value: Value) {
@@ -79,7 +79,7 @@ final class StreamTable<Value> {
         if slot >= slots && slot < slots + capacity {
             slot.initialize(to: Slot(streamID: 0, value: empty))
         } else {
-            laggards.removeAll { $0 == slot }
+            laggards[taken.streamID] = nil
             slot.deallocate()
         }
         return taken.value
@@ -88,7 +88,7 @@ final class StreamTable<Value> {
     /// Walks the open streams of a client below `next`: those beside the table, then from the oldest on, as long as `body`
     /// says so.
     func forEachOldest(below next: Int32, _ body: (Int32, Value) -> Bool) {
-        for laggard in laggards { _ = body(laggard.pointee.streamID, laggard.pointee.value) }
+        for (streamID, laggard) in laggards { _ = body(streamID, laggard.pointee.value) }
         // A client's ids have no gaps: what is further back than the table is long has been moved aside.
         var id = max(oldest, next - Int32(clamping: 2 * capacity))
         oldest = id
@@ -106,21 +106,27 @@ final class StreamTable<Value> {
 
     /// The ids of all open streams, in no order.
     func openStreams() -> [Int32] {
-        (0..<capacity).map { slots[$0].streamID }.filter { $0 != 0 } + laggards.map { $0.pointee.streamID }
+        (0..<capacity).map { slots[$0].streamID }.filter { $0 != 0 } + laggards.keys
+    }
+
+    /// Memory for slots, so that one of 64 bytes is in one line of the processor's cache.
+    private static func room(for capacity: Int) -> UnsafeMutablePointer<Slot> {
+        UnsafeMutableRawPointer.allocate(byteCount: capacity * MemoryLayout<Slot>.stride, alignment: 64)
+            .bindMemory(to: Slot.self, capacity: capacity)
     }
 
     private func moveAside(_ slot: UnsafeMutablePointer<Slot>) {
         let laggard = UnsafeMutablePointer<Slot>.allocate(capacity: 1)
         laggard.moveInitialize(from: slot, count: 1)
         slot.initialize(to: Slot(streamID: 0, value: empty))
-        laggards.append(laggard)
+        laggards[laggard.pointee.streamID] = laggard
     }
 
     private func grow() {
         let old = slots
         let oldCapacity = capacity
         capacity *= 2
-        slots = .allocate(capacity: capacity)
+        slots = Self.room(for: capacity)
         slots.initialize(repeating: Slot(streamID: 0, value: empty), count: capacity)
         for position in 0..<oldCapacity where old[position].streamID != 0 {
             slots[index(old[position].streamID)] = old[position]

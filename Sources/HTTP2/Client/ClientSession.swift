@@ -29,6 +29,7 @@ final class ClientSession: CallbackOwner {
     static let largestBody = 64 * 1_024
 
     private var session: OpaquePointer?
+    private let memory = session_memory_new()
     /// FCM's 100 streams fit, and APNs' 1,000 make it grow: a child may have hundreds of connections to FCM, and 2,048 slots of each would
     /// be a quarter of its memory.
     let streams = StreamTable(empty: StreamSlot(), capacity: 256)
@@ -50,7 +51,7 @@ final class ClientSession: CallbackOwner {
     init(initialMaxConcurrentStreams: Int) throws {
         var callbacks: OpaquePointer?
         var option: OpaquePointer?
-        guard nghttp2_session_callbacks_new(&callbacks) == 0, nghttp2_option_new(&option) == 0 else {
+        guard memory != nil, nghttp2_session_callbacks_new(&callbacks) == 0, nghttp2_option_new(&option) == 0 else {
             throw SessionError(code: Int32(NGHTTP2_ERR_NOMEM.rawValue))
         }
         defer {
@@ -59,7 +60,9 @@ final class ClientSession: CallbackOwner {
         }
         nghttp2_option_set_peer_max_concurrent_streams(option, UInt32(initialMaxConcurrentStreams))
         Self.install(callbacks)
-        let code = nghttp2_session_client_new2(&session, callbacks, Unmanaged.passUnretained(self).toOpaque(), option)
+        var functions = session_memory_functions(memory)
+        let owner = Unmanaged.passUnretained(self).toOpaque()
+        let code = nghttp2_session_client_new3(&session, callbacks, owner, option, &functions)
         guard code == 0 else { throw SessionError(code: code) }
         var settings = [
             nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0)
@@ -71,6 +74,7 @@ final class ClientSession: CallbackOwner {
 
     deinit {
         nghttp2_session_del(session)
+        session_memory_delete(memory)
     }
 
     /// The id that the next request's stream would get.
@@ -99,9 +103,7 @@ final class ClientSession: CallbackOwner {
         let streamID = nghttp2_submit_request(session, nil, Self.method, 1, &provider, nil)
         guard streamID > 0 else { return false }
         unsentBodyBytes += batch.bodyLength(index)
-        var slot = StreamSlot(requestIndex: index, batch: batch, submitted: now)
-        slot.ownValue = batch.ownValue(index)
-        streams.insert(streamID, slot)
+        streams.insert(streamID, StreamSlot(batch, index, submitted: now))
         return true
     }
 
@@ -192,8 +194,12 @@ final class ClientSession: CallbackOwner {
     /// Copies the next piece of a body, and counts it.
     private static let readBody: nghttp2_data_source_read_callback = { session, id, target, room, flags, source, user in
         let piece = readArenaBody(session, id, target, room, flags, source, user)
-        if piece > 0, let user {
-            Unmanaged<ClientSession>.fromOpaque(user)._withUnsafeGuaranteedRef { $0.unsentBodyBytes -= piece }
+        if piece >= 0, let user, let flags {
+            Unmanaged<ClientSession>.fromOpaque(user)._withUnsafeGuaranteedRef { session in
+                session.unsentBodyBytes -= piece
+                guard flags.pointee & UInt32(NGHTTP2_DATA_FLAG_EOF.rawValue) != 0 else { return }
+                session.streams.find(id)?.pointee.value.isBodyTaken = true
+            }
         }
         return piece
     }
@@ -212,7 +218,7 @@ final class ClientSession: CallbackOwner {
     /// A stream ended: what that means for its request.
     func finish(_ slot: UnsafeMutablePointer<StreamTable<StreamSlot>.Slot>, errorCode: UInt32?) {
         let taken = streams.remove(slot)
-        if let batch = taken.batch { unsentBodyBytes -= batch.unsentBodyLength(taken.requestIndex) }
+        if !taken.isBodyTaken, let batch = taken.batch { unsentBodyBytes -= batch.unsentBodyLength(taken.requestIndex) }
         if taken.isCancelled { return }
         if taken.isAnswered || (errorCode == 0 && taken.status >= 200) {
             completeWithResponse(taken)
@@ -278,7 +284,7 @@ final class ClientSession: CallbackOwner {
         if name.count == 7, name[0] == UInt8(ascii: ":") {
             slot.pointee.value.status = value.reduce(0) { $0 &* 10 &+ Int16($1 &- UInt8(ascii: "0")) }
         } else if name.count == 11, name.elementsEqual("retry-after".utf8) {
-            slot.pointee.value.retryAfter = String(decoding: value.prefix(64), as: UTF8.self)
+            slot.pointee.value.keepRetryAfter(value)
         } else if let batch = slot.pointee.value.batch {
             if slot.pointee.value.isOwn(value), name.elementsEqual(ownName) {
                 slot.pointee.value.echoesRequest = true
@@ -363,51 +369,97 @@ extension ClientSession {
 }
 
 /// What a connection remembers of one open stream.
+///
+/// With its id it fits into one line of the processor's cache: thousands of streams wait for their answers, so nothing of one is there any
+/// more when its answer comes.
 struct StreamSlot {
+    /// What few answers have.
+    final class RareFields {
+        var retryAfter: String?
+        /// See ``HTTP2Response/otherFields``.
+        var others: [HTTP2HeaderField]?
+    }
+
     var requestIndex: Int32 = 0
+    var status: Int16 = 0
+    private var ownLength: UInt16 = 0
     var batch: HTTP2RequestBatch?
     /// When the request was handed to nghttp2, in nanoseconds of the event loop's clock.
     var submitted: UInt64 = 0
-    var status: Int16 = 0
+    /// Stands for the value of the request's own header field: the value itself is in the batch's memory.
+    private let ownHash: UInt64
+    var body: [UInt8] = []
+    private var rare: RareFields?
     /// The request's HEADERS frame has been serialised: from now on the server may have seen it.
     var isWritten = false
     /// The response is complete, whatever happens to the stream afterwards.
     var isAnswered = false
     /// The request was given up and resolved; the slot keeps its batch's memory until nghttp2 has closed the stream.
     var isCancelled = false
-    var retryAfter: String?
     /// See ``HTTP2Response/echoesRequest``.
     var echoesRequest = false
-    /// The value of the request's own header field, in the batch's memory: to be found without a walk through the batch, of which nothing is
-    /// in the processor's caches any more when the answer comes.
-    var ownValue = UnsafeRawBufferPointer(start: nil, count: 0)
-    var body: [UInt8] = []
-    /// See ``HTTP2Response/otherFields``.
-    var otherFields: [HTTP2HeaderField]?
+    /// nghttp2 has taken the whole body.
+    var isBodyTaken = false
+
+    /// No stream.
+    init() {
+        ownHash = 0
+    }
+
+    init(_ batch: HTTP2RequestBatch, _ index: Int32, submitted: UInt64) {
+        self.batch = batch
+        requestIndex = index
+        self.submitted = submitted
+        let own = batch.ownValue(index)
+        ownHash = Self.hash(own)
+        // A longer one is never found in an answer, which only means that the answer is not taken for an echo.
+        ownLength = UInt16(exactly: own.count) ?? 0
+    }
 
     /// The response, once it is complete.
     var response: HTTP2Response {
         HTTP2Response(
             status: status,
-            retryAfter: retryAfter,
+            retryAfter: rare?.retryAfter,
             body: body,
             echoesRequest: echoesRequest,
-            otherFields: otherFields
+            otherFields: rare?.others
         )
     }
 
     /// Whether it is the value of the request's own header field; letters' case aside, as identifiers are written in both.
     @inline(__always)
     func isOwn(_ value: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard value.count == ownValue.count, let own = ownValue.baseAddress, let start = value.baseAddress else {
-            return false
-        }
-        if memcmp(own, start, value.count) == 0 { return true }
-        return zip(ownValue, value).allSatisfy { $0 == $1 || Self.isSameLetter($0, $1) }
+        value.count == ownLength && ownLength > 0 && Self.hash(UnsafeRawBufferPointer(value)) == ownHash
     }
 
-    private static func isSameLetter(_ one: UInt8, _ other: UInt8) -> Bool {
-        one ^ other == 0x20 && (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(one | 0x20)
+    /// The same for texts that differ in the case of letters only, and for others by chance once in 2^64.
+    private static func hash(_ text: UnsafeRawBufferPointer) -> UInt64 {
+        var hash: UInt64 = 0
+        var position = 0
+        while position < text.count {
+            var word: UInt64 = 0
+            let length = min(8, text.count - position)
+            withUnsafeMutableBytes(of: &word) {
+                $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: text[position..<(position + length)]))
+            }
+            // 2^64 divided by the golden ratio; the high bits are the well mixed ones.
+            hash = (hash ^ lowercase(word)) &* 0x9E37_79B9_7F4A_7C15
+            hash ^= hash >> 32
+            position += length
+        }
+        return hash
+    }
+
+    /// Eight bytes with A to Z as a to z, all at once: adding to seven bits of each says in the eighth whether they pass a bound.
+    private static func lowercase(_ word: UInt64) -> UInt64 {
+        let each: UInt64 = 0x0101_0101_0101_0101
+        let high = each &* 0x80
+        let low = word & ~high
+        let isFromA = low &+ each &* UInt64(0x80 - UInt8(ascii: "A"))
+        let isAfterZ = low &+ each &* UInt64(0x7F - UInt8(ascii: "Z"))
+        let isUpper = (isFromA ^ isAfterZ) & ~word & high
+        return word | isUpper >> 2
     }
 
     /// Gateways send about ten; what has more, or longer ones, is somebody else's and is cut.
@@ -416,11 +468,23 @@ struct StreamSlot {
 
     /// Keeps a header field that only people ask for.
     mutating func keep(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
-        guard (otherFields?.count ?? 0) < Self.mostOtherFields else { return }
+        let rare = rareFields()
+        guard (rare.others?.count ?? 0) < Self.mostOtherFields else { return }
         let field = HTTP2HeaderField(
             String(decoding: name.prefix(Self.longestField), as: UTF8.self),
             String(decoding: value.prefix(Self.longestField), as: UTF8.self)
         )
-        otherFields = (otherFields ?? []) + [field]
+        rare.others = (rare.others ?? []) + [field]
+    }
+
+    /// Keeps what the server says about when to try again.
+    mutating func keepRetryAfter(_ value: UnsafeBufferPointer<UInt8>) {
+        rareFields().retryAfter = String(decoding: value.prefix(64), as: UTF8.self)
+    }
+
+    private mutating func rareFields() -> RareFields {
+        let fields = rare ?? RareFields()
+        rare = fields
+        return fields
     }
 }

@@ -12,6 +12,7 @@ import Darwin
 /// A server-side nghttp2 session: frames in, complete requests out; it does no I/O and lives on one event loop.
 final class ServerSession: CallbackOwner {
     private var session: OpaquePointer?
+    private let memory = session_memory_new()
     private let settings: HTTP2ServerSettings
     let streams = StreamTable(empty: ServerStream(), capacity: 2_048)
     /// Requests that became complete since the owner last took them.
@@ -26,7 +27,7 @@ final class ServerSession: CallbackOwner {
     init(settings: HTTP2ServerSettings) throws {
         self.settings = settings
         var callbacks: OpaquePointer?
-        guard nghttp2_session_callbacks_new(&callbacks) == 0 else {
+        guard memory != nil, nghttp2_session_callbacks_new(&callbacks) == 0 else {
             throw ClientSession.SessionError(code: Int32(NGHTTP2_ERR_NOMEM.rawValue))
         }
         defer { nghttp2_session_callbacks_del(callbacks) }
@@ -37,8 +38,11 @@ final class ServerSession: CallbackOwner {
         }
         defer { nghttp2_option_del(options) }
         nghttp2_option_set_stream_reset_rate_limit(options, Self.streamResets, Self.streamResets)
+        // Else it keeps as many closed streams as may be open, for priorities that no sender of pushes gives.
+        nghttp2_option_set_no_closed_streams(options, 1)
+        var functions = session_memory_functions(memory)
         let owner = Unmanaged.passUnretained(self).toOpaque()
-        let code = nghttp2_session_server_new2(&session, callbacks, owner, options)
+        let code = nghttp2_session_server_new3(&session, callbacks, owner, options, &functions)
         guard code == 0 else { throw ClientSession.SessionError(code: code) }
         submitSettings([
             (NGHTTP2_SETTINGS_HEADER_TABLE_SIZE, settings.headerTableSize),
@@ -53,6 +57,7 @@ final class ServerSession: CallbackOwner {
             streams.find(streamID)?.pointee.value.responseBody?.deallocate()
         }
         nghttp2_session_del(session)
+        session_memory_delete(memory)
     }
 
     var isFinished: Bool {

@@ -92,6 +92,31 @@ import Testing
         #expect(echoes == [true, true, false, false, false, false])
     }
 
+    /// Letters' case aside, and nothing else: what lies next to the letters has no other case.
+    @Test func aValueIsTheSameButForTheCaseOfItsLetters() {
+        let batch = HTTP2RequestBatch(
+            sharedHeaders: [HTTP2HeaderField(":method", "POST")],
+            perRequestHeaderNames: ["apns-id"],
+            capacity: 1,
+            bodyBytes: 0
+        )
+        let text = Array("0123456789-abcdef-GHIJKLMNOPQRSTUVWXYZ".utf8)
+        batch.append(path: Array("/".utf8), headerValues: [text], body: [])
+        let slot = StreamSlot(batch, 0, submitted: 0)
+        func isOwn(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBufferPointer(slot.isOwn) }
+        #expect(isOwn(text))
+        for place in text.indices {
+            for byte in UInt8.min...UInt8.max {
+                var other = text
+                other[place] = byte
+                let (one, another) = (UnicodeScalar(byte), UnicodeScalar(text[place]))
+                let same = Character(one).lowercased() == Character(another).lowercased()
+                #expect(isOwn(other) == same, "\(place): \(byte)")
+            }
+        }
+        #expect(!isOwn(text + [0]) && !isOwn(Array(text.dropLast())) && !isOwn([]))
+    }
+
     /// Fields that have a number in the connection's table, and behind them the one that each answer has of its own, of any length; byte by byte or
     /// all at once, with and without a body.
     @Test(arguments: [1, 1 << 20], [[], [("x-kept", "in the table"), ("content-type", "application/json")]])
