@@ -8,7 +8,7 @@ import Musl
 import Darwin
 #endif
 
-/// The open streams of a connection, found by stream id without hashing.
+/// The open streams of a connection, found by stream id: nearly all without hashing.
 ///
 /// A client's stream ids grow by two, so `id / 2` modulo a power of two is a slot of its own for each of the streams that
 /// are open at once. One that stays open while thousands come and go makes room and waits beside the table: the table grows
@@ -116,7 +116,7 @@ final class StreamTable<Value> {
     }
 
     private func moveAside(_ slot: UnsafeMutablePointer<Slot>) {
-        let laggard = UnsafeMutablePointer<Slot>.allocate(capacity: 1)
+        let laggard = Self.room(for: 1)
         laggard.moveInitialize(from: slot, count: 1)
         slot.initialize(to: Slot(streamID: 0, value: empty))
         laggards[laggard.pointee.streamID] = laggard

@@ -1,7 +1,8 @@
 import PushCore
-import Store
 import TestSupport
 import Testing
+
+@testable import Store
 
 @Suite("Outcomes")
 struct OutcomeTests {
@@ -395,6 +396,55 @@ struct CopiedOutcomeTests {
         let again = try await fixture.store.storeOutcomes(batch)
         #expect(again.inserted == 0 && again.existed == size - 1 && again.late == 0 && again.closedParts == [part.id])
         #expect(try await fixture.assertEquation(part.deliveryID))
+    }
+
+    /// As they come where latencies differ: some of each of many parts, without gateways' ids.
+    private func mixed(_ parts: [(part: ClaimedPart, loaded: LoadedPart)], rows: Range<Int>) -> OutcomeBatch {
+        var batch = OutcomeBatch()
+        for row in rows {
+            for (part, loaded) in parts {
+                let isFailed = row % 10 == 9
+                batch.append(
+                    part: part.id,
+                    token: part.fencingToken,
+                    sequence: loaded.sequences[row],
+                    subscriptionID: loaded.subscriptionIDs[row],
+                    status: isFailed ? .failed : .sent,
+                    httpStatus: isFailed ? 410 : 200,
+                    reason: isFailed ? "Unregistered" : "",
+                    tokenEffect: isFailed ? .invalid(sinceMilliseconds: nil) : .none,
+                    failure: isFailed ? MessageFailure(.hard, .userUnknown) : nil,
+                    firstOf: 1
+                )
+            }
+        }
+        return batch
+    }
+
+    @Test("Rows of many parts are copied, without those of a part that is lost, and with those that are there already")
+    func manyParts() async throws {
+        let (fixture, delivery) = try await StoreFixture.prepared(messages: 16_000, partSize: 1_000)
+        var parts: [(part: ClaimedPart, loaded: LoadedPart)] = []
+        for part in try await fixture.claim(limit: 16) where part.deliveryID == delivery && part.size >= 60 {
+            parts.append((part, try await fixture.store.loadPart(part, fieldNames: [])))
+        }
+        let count = parts.count
+        try #require(count >= 10)
+        let lost = parts[0].part
+        #expect(try await fixture.other.releasePart(PartToken(part: lost.id, token: 1), ambiguousThroughMark: true))
+        let first = mixed(parts, rows: 0..<30)
+        #expect(BroadLogCopy.suits(first) && first.rows.count > first.count / 2)
+        let report = try await fixture.store.storeOutcomes(first)
+        #expect(report.inserted == 30 * count && report.existed == 0 && report.late == 30)
+        #expect(report.fencedParts == [lost.id])
+        // What was taken is noted, and what the answers say of tokens of held parts.
+        let bits = "SELECT sum(bit_count(accepted))::bigint FROM pushmta_engine.subscription_acceptance"
+        #expect(try await fixture.sql(bits) == Int64(27 * count))
+        let events = "SELECT count(*) FROM pushmta_engine.token_event WHERE kind = 'invalid'"
+        #expect((try await fixture.sql(events) ?? 0) >= 3 * (count - 1))
+        let again = try await fixture.store.storeOutcomes(mixed(parts, rows: 29..<60))
+        #expect(again.inserted == 30 * count && again.existed == count && again.late == 30)
+        #expect(try await fixture.assertEquation(delivery))
     }
 
     @Test("Some rows are there already, some parts are lost: the rest is stored, and nothing twice")

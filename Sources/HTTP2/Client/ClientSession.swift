@@ -382,7 +382,7 @@ struct StreamSlot {
 
     var requestIndex: Int32 = 0
     var status: Int16 = 0
-    private var ownLength: UInt16 = 0
+    private let ownLength: UInt16
     var batch: HTTP2RequestBatch?
     /// When the request was handed to nghttp2, in nanoseconds of the event loop's clock.
     var submitted: UInt64 = 0
@@ -404,6 +404,7 @@ struct StreamSlot {
     /// No stream.
     init() {
         ownHash = 0
+        ownLength = 0
     }
 
     init(_ batch: HTTP2RequestBatch, _ index: Int32, submitted: UInt64) {
@@ -433,7 +434,7 @@ struct StreamSlot {
         value.count == ownLength && ownLength > 0 && Self.hash(UnsafeRawBufferPointer(value)) == ownHash
     }
 
-    /// The same for texts that differ in the case of letters only, and for others by chance once in 2^64.
+    /// The same for texts of one length that differ in the case of letters only; for others hardly ever.
     private static func hash(_ text: UnsafeRawBufferPointer) -> UInt64 {
         var hash: UInt64 = 0
         var position = 0
@@ -443,9 +444,10 @@ struct StreamSlot {
             withUnsafeMutableBytes(of: &word) {
                 $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: text[position..<(position + length)]))
             }
-            // 2^64 divided by the golden ratio; the high bits are the well mixed ones.
+            // 2^64 divided by the golden ratio, twice: bits move upwards in a product, and the shift takes them back.
             hash = (hash ^ lowercase(word)) &* 0x9E37_79B9_7F4A_7C15
-            hash ^= hash >> 32
+            hash = (hash ^ hash >> 32) &* 0x9E37_79B9_7F4A_7C15
+            hash ^= hash >> 29
             position += length
         }
         return hash

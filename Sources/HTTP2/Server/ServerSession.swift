@@ -38,7 +38,7 @@ final class ServerSession: CallbackOwner {
         }
         defer { nghttp2_option_del(options) }
         nghttp2_option_set_stream_reset_rate_limit(options, Self.streamResets, Self.streamResets)
-        // Else it keeps as many closed streams as may be open, for priorities that no sender of pushes gives.
+        // Else it keeps as many closed streams as may be open, for priorities, which are not looked at here.
         nghttp2_option_set_no_closed_streams(options, 1)
         var functions = session_memory_functions(memory)
         let owner = Unmanaged.passUnretained(self).toOpaque()

@@ -61,6 +61,21 @@ struct AcceptanceTests {
         )
     }
 
+    @Test("Bits are where the database would set them, in whatever order ids come, and however often")
+    func bits() async throws {
+        let (fixture, _) = try await StoreFixture.prepared(messages: 4, partSize: 10)
+        let ids: [Int64] = [1_025, 5, 1_023, 3_000_000_000, 5, 1_024, 0, -1, -1_024, 7, -1_025, 8]
+        _ = try await fixture.store.group([SubscriptionAcceptance.noting(ids, of: 1)])
+        _ = try await fixture.store.group([SubscriptionAcceptance.noting([], of: 1)])
+        let expected = """
+            SELECT x.id >> 10 AS block, bit_or(set_bit(0::bit(1024), (x.id & 1023)::integer, 1)) AS accepted
+            FROM unnest(ARRAY\(ids)::bigint[]) x(id) GROUP BY 1
+            """
+        let stored = "SELECT block, accepted FROM pushmta_engine.subscription_acceptance"
+        #expect(try await fixture.sql("SELECT count(*) FROM (\(stored)) x") == 5)
+        #expect(try await fixture.sql("SELECT count(*) FROM ((\(expected)) INTERSECT (\(stored))) x") == 5)
+    }
+
     @Test("Users are told apart; who has no key is nobody's")
     func users() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 4, partSize: 10)
