@@ -197,16 +197,21 @@ struct APNsAnswerTests {
         }
     }
 
-    @Test func everyReasonCanBeMixedIn() async throws {
+    /// An answer that waits says all that one at once does.
+    @Test(arguments: [nil, LatencyDistribution.fixed(milliseconds: 1)])
+    func everyReasonCanBeMixedIn(latency: LatencyDistribution?) async throws {
         try await Fixture.run { (fixture) async throws in
             for reason in APNsReason.allCases {
                 var plan = FaultPlan()
+                plan.latency = latency
                 plan.errors = [
                     ErrorRate(reason: reason.rawValue, rate: 1, retryAfter: reason.status >= 429 ? "7" : nil)
                 ]
                 try fixture.simulator.setFaults(plan, for: .apns)
-                let answer = try fixture.push()
+                let id = UUID().uuidString.lowercased()
+                let answer = try fixture.push(["apns-id": id])
                 #expect(answer.status == reason.status)
+                #expect(answer.headers["apns-id"] == id)
                 #expect(answer.body.hasPrefix("{\"reason\":\"\(reason.rawValue)\""))
                 #expect(answer.body.contains("\"timestamp\":") == (reason.status == 410))
                 #expect(answer.headers["retry-after"] == (reason.status >= 429 ? "7" : nil))

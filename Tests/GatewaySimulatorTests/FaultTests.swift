@@ -151,10 +151,15 @@ struct FaultTests {
             let probe = try await warm(fixture)
             var plan = FaultPlan()
             plan.stallSeconds = 0.2
-            try fixture.simulator.setFaults(plan, for: .apns)
-            probe.submit(Batches.apns(fixture, ids: Batches.ids(50)))
-            try await probe.resolved(51)
-            #expect(probe.statuses == [200: 51])
+            for latency in [nil, LatencyDistribution.uniform(from: 0, to: 30)] {
+                plan.latency = latency
+                try fixture.simulator.setFaults(plan, for: .apns)
+                let before = probe.completions.count
+                probe.submit(Batches.apns(fixture, ids: Batches.ids(50)))
+                try await probe.resolved(before + 50)
+            }
+            #expect(probe.statuses == [200: 101])
+            #expect(echoes(probe) == 101)
             await probe.close()
         }
     }
@@ -196,6 +201,13 @@ struct FaultTests {
         }
     }
 
+    /// How many answers have the id of their own request.
+    private func echoes(_ probe: Probe) -> Int {
+        probe.completions.count { completion in
+            if case .response(let response) = completion.result { response.echoesRequest } else { false }
+        }
+    }
+
     @Test func latencyKeepsEveryAnswer() async throws {
         try await Fixture.run { (fixture) async throws in
             let probe = try await warm(fixture)
@@ -211,6 +223,7 @@ struct FaultTests {
                 try await probe.resolved(before + 500)
             }
             #expect(probe.statuses == [200: 2001])
+            #expect(echoes(probe) == 2001, "each has the id of its own request")
             #expect(fixture.simulator.counters().apns.highestConcurrentStreams > 1)
             await probe.close()
         }

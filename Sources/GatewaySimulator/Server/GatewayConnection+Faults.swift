@@ -62,7 +62,7 @@ extension GatewayConnection {
         if isTaken {
             loop.note(judgement, answer: judgement.code, isAccepted: judgement.isAccepted, isAnswered: false)
         }
-        loop.answerLater(judgement, id: Array(id), streamID: request.streamID, isTaken: isTaken, on: self)
+        loop.answerLater(judgement, id: id, streamID: request.streamID, isTaken: isTaken, on: self)
     }
 
     /// Whether a stream still belongs to those that are processed; counts it towards an announced GOAWAY if not.

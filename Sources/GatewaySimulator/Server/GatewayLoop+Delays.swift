@@ -6,24 +6,18 @@ extension GatewayLoop {
     /// Sends an answer after the latency of the plan, or when the stall is over.
     func answerLater(
         _ judgement: Judgement,
-        id: [UInt8],
+        id: ArraySlice<UInt8>,
         streamID: Int32,
         isTaken: Bool,
         on connection: GatewayConnection<Rules>
     ) {
         let delay = plan.latency.map { UInt64(max(0, $0.sample(&dice))) } ?? 0
-        let answer = DelayedAnswer(
-            due: time + delay,
-            connection: connection,
-            streamID: streamID,
-            judgement: judgement,
-            id: id,
-            isTaken: isTaken
-        )
         if delay == 0, stallEnds != nil {
-            held.append(answer)
+            held.append(judgement, id: id, streamID: streamID, isTaken: isTaken, on: connection)
         } else {
-            queue.insert(answer, delay: delay)
+            queue.withMoment(of: time + delay, delay: delay) {
+                $0.append(judgement, id: id, streamID: streamID, isTaken: isTaken, on: connection)
+            }
             schedule()
         }
     }
@@ -47,7 +41,7 @@ extension GatewayLoop {
     private func endStall() {
         stallEnds = nil
         let answers = held
-        held = []
+        held = AnswerGroup()
         send([answers])
     }
 
@@ -72,16 +66,16 @@ extension GatewayLoop {
         let time = time
         if let end = stallEnds, end <= time { endStall() }
         let due = queue.take(dueBy: time)
-        if stallEnds != nil { held += due.joined() } else { send(due) }
+        if stallEnds != nil { for answers in due { held.append(answers) } } else { send(due) }
         schedule()
         if let end = stallEnds, end != .max { schedule(at: end) }
     }
 
-    private func send(_ moments: [[DelayedAnswer]]) {
+    private func send(_ moments: [AnswerGroup]) {
         var touched: [ObjectIdentifier: any AnsweringConnection] = [:]
         var last: (any AnsweringConnection)?
-        for answers in moments {
-            for answer in answers where send(answer) && answer.connection !== last {
+        for group in moments {
+            for answer in group.answers where send(answer, of: group) && answer.connection !== last {
                 last = answer.connection
                 touched[ObjectIdentifier(answer.connection)] = answer.connection
             }
@@ -91,16 +85,17 @@ extension GatewayLoop {
     }
 
     /// - Returns: whether the connection has something to write.
-    private func send(_ answer: DelayedAnswer) -> Bool {
+    private func send(_ answer: DelayedAnswer, of group: AnswerGroup) -> Bool {
         let isOpen = answer.connection.isOpen(streamID: answer.streamID)
+        let judgement = answer.judgement
         if answer.isTaken {
-            if isOpen { noteAnswered(answer.judgement) }
+            if isOpen { noteAnswered(judgement) }
         } else {
-            let code = isOpen ? answer.judgement.code : AnswerCatalog.unanswered
-            note(answer.judgement, answer: code, isAccepted: isOpen, isAnswered: isOpen)
+            let code = isOpen ? judgement.code : AnswerCatalog.unanswered
+            note(judgement, answer: code, isAccepted: isOpen, isAnswered: isOpen)
         }
         guard isOpen else { return false }
-        answer.connection.answer(answer.judgement, id: answer.id[...], streamID: answer.streamID)
+        answer.connection.answer(judgement, id: group.id(of: answer), streamID: answer.streamID)
         return true
     }
 }
@@ -116,17 +111,102 @@ protocol AnsweringConnection: AnyObject {
     func flush()
 }
 
-/// An answer that waits for its time.
+/// An answer that waits for its time, in one line of the processor's cache.
 struct DelayedAnswer {
-    /// When it is due, in nanoseconds of the event loop's clock.
-    var due: UInt64
-    var connection: any AnsweringConnection
-    var streamID: Int32
-    var judgement: Judgement
-    /// The sender's id.
-    var id: [UInt8]
+    let connection: any AnsweringConnection
+    /// The judgement, if it says more than what stands here, as few do.
+    private let rest: RareJudgement?
+    private let key: MessageKey
+    private let tokenHash: UInt32
+    let streamID: Int32
+    /// Where the sender's id is among those of the group.
+    fileprivate let idStart: UInt32
+    fileprivate let idLength: UInt16
+    private let code: UInt8
+    private let flags: Flags
+
+    private struct Flags: OptionSet {
+        let rawValue: UInt8
+
+        static let isTaken = Flags(rawValue: 1)
+        static let isRecorded = Flags(rawValue: 2)
+    }
+
+    fileprivate init(
+        _ judgement: Judgement,
+        id: Range<Int>,
+        streamID: Int32,
+        isTaken: Bool,
+        on connection: any AnsweringConnection
+    ) {
+        self.connection = connection
+        self.streamID = streamID
+        idStart = UInt32(truncatingIfNeeded: id.lowerBound)
+        idLength = UInt16(truncatingIfNeeded: id.count)
+        key = judgement.key
+        tokenHash = judgement.tokenHash
+        code = judgement.code
+        flags = (isTaken ? .isTaken : Flags()).union(judgement.isRecorded ? .isRecorded : Flags())
+        let isPlain = judgement.retryAfter == nil && judgement.detail == nil && judgement.sinceMilliseconds == 0
+        rest = isPlain ? nil : RareJudgement(judgement)
+    }
+
     /// The push was recorded when it came; otherwise it is only now, if its connection is still there.
-    var isTaken: Bool
+    var isTaken: Bool { flags.contains(.isTaken) }
+
+    var judgement: Judgement {
+        if let rest { return rest.judgement }
+        var judgement = Judgement(key: key, tokenHash: tokenHash, code: code)
+        judgement.isRecorded = flags.contains(.isRecorded)
+        return judgement
+    }
+}
+
+private final class RareJudgement {
+    let judgement: Judgement
+
+    init(_ judgement: Judgement) {
+        self.judgement = judgement
+    }
+}
+
+/// Answers that leave together, and their senders' ids one behind the other: in an array of its own an id would be in memory that nobody
+/// has touched since its request came.
+struct AnswerGroup {
+    private(set) var answers: [DelayedAnswer] = []
+    private var ids: [UInt8] = []
+
+    /// - Parameter id: the sender's id, at most 65,535 bytes; a request's fields are fewer.
+    mutating func append(
+        _ judgement: Judgement,
+        id: ArraySlice<UInt8>,
+        streamID: Int32,
+        isTaken: Bool,
+        on connection: any AnsweringConnection
+    ) {
+        let start = ids.count
+        ids += id
+        answers.append(
+            DelayedAnswer(judgement, id: start..<ids.count, streamID: streamID, isTaken: isTaken, on: connection)
+        )
+    }
+
+    mutating func append(_ other: AnswerGroup) {
+        for answer in other.answers {
+            append(
+                answer.judgement,
+                id: other.id(of: answer),
+                streamID: answer.streamID,
+                isTaken: answer.isTaken,
+                on: answer.connection
+            )
+        }
+    }
+
+    func id(of answer: DelayedAnswer) -> ArraySlice<UInt8> {
+        let start = Int(answer.idStart)
+        return ids[start..<start + Int(answer.idLength)]
+    }
 }
 
 /// Answers by the moment at which they leave. Those that are due at about the same moment leave together, so that a thousand delayed
@@ -139,26 +219,25 @@ struct AnswerQueue {
     /// share their moments.
     private static var most: UInt64 { 8 }
 
-    private var moments: [UInt64: [DelayedAnswer]] = [:]
+    private var moments: [UInt64: AnswerGroup] = [:]
     /// The keys of `moments` as a binary heap.
     private var heap: [UInt64] = []
 
     /// When the first ones leave.
     var firstDue: UInt64? { heap.first }
 
-    mutating func insert(_ answer: DelayedAnswer, delay: UInt64) {
+    /// Gives the group of answers that leave at about a time, in nanoseconds of the event loop's clock.
+    mutating func withMoment(of due: UInt64, delay: UInt64, _ body: (inout AnswerGroup) -> Void) {
         var together = Self.shortest
         while together < Self.most * Self.shortest, 2 * together <= delay / Self.share { together *= 2 }
-        let moment = (answer.due + together - 1) / together * together
-        if moments[moment]?.append(answer) == nil {
-            moments[moment] = [answer]
-            push(moment)
-        }
+        let moment = (due + together - 1) / together * together
+        body(&moments[moment, default: AnswerGroup()])
+        if moments.count > heap.count { push(moment) }
     }
 
     /// Takes those that leave by then, moment by moment.
-    mutating func take(dueBy time: UInt64) -> [[DelayedAnswer]] {
-        var taken: [[DelayedAnswer]] = []
+    mutating func take(dueBy time: UInt64) -> [AnswerGroup] {
+        var taken: [AnswerGroup] = []
         while let first = heap.first, first <= time {
             pop()
             if let answers = moments.removeValue(forKey: first) { taken.append(answers) }

@@ -29,7 +29,7 @@ final class GatewayLoop<Rules: GatewayRules> {
     var queue = AnswerQueue()
     var wakeUp: (due: UInt64, task: Scheduled<Void>)?
     /// Answers that a stall holds back.
-    var held: [DelayedAnswer] = []
+    var held = AnswerGroup()
     /// When the stall ends; nil when there is none, the greatest number when nobody knows.
     var stallEnds: UInt64?
 

@@ -79,6 +79,12 @@ public struct HTTP2HeaderBlock: Sendable {
         entries.reserveCapacity(12)
     }
 
+    /// Takes all fields out, and keeps the memory.
+    mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        entries.removeAll(keepingCapacity: true)
+    }
+
     mutating func append(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
         let start = Int32(bytes.count)
         bytes.append(contentsOf: name)

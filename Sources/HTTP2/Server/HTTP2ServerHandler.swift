@@ -65,11 +65,12 @@ public final class HTTP2ServerHandler: ChannelInboundHandler {
 
     public func channelReadComplete(context: ChannelHandlerContext) {
         if let connection {
-            let requests = connection.session.requests
             // What came together with the end is not processed: its sender can only find it ambiguous.
-            if !requests.isEmpty, !connection.isClosed {
-                connection.session.requests.removeAll(keepingCapacity: true)
+            if !connection.session.requests.isEmpty, !connection.isClosed {
+                var requests: [HTTP2ServerRequest] = []
+                swap(&requests, &connection.session.requests)
                 delegate.received(connection, requests: requests)
+                connection.session.recycle(&requests)
             }
             connection.flush()
         }

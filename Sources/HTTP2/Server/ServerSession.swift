@@ -17,12 +17,17 @@ final class ServerSession: CallbackOwner {
     let streams = StreamTable(empty: ServerStream(), capacity: 2_048)
     /// Requests that became complete since the owner last took them.
     var requests: [HTTP2ServerRequest] = []
+    /// Requests that are over, whose memory the next ones take.
+    private var spare: [HTTP2ServerRequest] = []
     /// The stream that was closed last with an answer that varies: nghttp2 closes one before it hands over the frame that ends it.
     private var ended: (streamID: Int32, answer: ServerStream.Answer?) = (0, nil)
 
     /// Streams that a client may reset at once, and in a second. nghttp2's own 1,000 and 33 are for servers in the open: a sender that
     /// gives up all that it has on the wire would lose the connection with it.
     private static let streamResets: UInt64 = 1_000_000
+    /// As many as one read brings, of the usual size.
+    private static let mostSpare = 256
+    private static let largestSpare = 8 * 1_024
 
     init(settings: HTTP2ServerSettings) throws {
         self.settings = settings
@@ -101,14 +106,10 @@ final class ServerSession: CallbackOwner {
     /// Writes a header block, and behind it the field that varies: as a string, and of no connection's table, it needs nothing but its place.
     private func writeHeaders(_ frame: UnsafeRawBufferPointer, to buffer: inout ByteBuffer) throws {
         let streamID = FrameHeader.streamID(frame)
-        let open = streams.find(Int32(bitPattern: streamID))?.pointee.value.answer
-        guard let (response, value) = open ?? (ended.streamID == Int32(bitPattern: streamID) ? ended.answer : nil),
-            let name = response.varyingName
-        else {
+        guard let (response, value) = takeAnswer(Int32(bitPattern: streamID)), let name = response.varyingName else {
             buffer.writeBytes(frame)
             return
         }
-        ended.answer = nil
         let flags = try FrameHeader.flagsOfWhole(frame)
         let start = buffer.writerIndex
         let room = frame.count + name.count + value.count + HeaderBlockWriter.longestInteger
@@ -120,6 +121,12 @@ final class ServerSession: CallbackOwner {
             return block.count
         }
         FrameHeader.divide(&buffer, from: start, flags: flags, streamID: streamID)
+    }
+
+    /// The answer of a stream whose header block is about to be written.
+    private func takeAnswer(_ streamID: Int32) -> ServerStream.Answer? {
+        if ended.streamID == streamID { return ended.answer.take() }
+        return streams.find(streamID)?.pointee.value.answer
     }
 
     /// Answers a stream; one that is closed meanwhile is left alone.
@@ -162,29 +169,48 @@ final class ServerSession: CallbackOwner {
 
     fileprivate func begin(_ streamID: Int32) {
         var stream = ServerStream()
-        stream.headers.reserve()
+        if let request = spare.popLast() {
+            stream.headers = request.headers
+            stream.body = request.body
+        } else {
+            stream.headers.reserve()
+        }
         streams.insert(streamID, stream)
     }
 
     fileprivate func finish(_ streamID: Int32) {
         guard let slot = streams.find(streamID) else { return }
-        let stream = streams.remove(slot)
+        var stream = streams.remove(slot)
         stream.responseBody?.deallocate()
-        if stream.answer?.response.varyingName != nil { ended = (streamID, stream.answer) }
+        ended = (streamID, stream.answer.take())
     }
 
     fileprivate func requestComplete(_ streamID: Int32) {
         guard let slot = streams.find(streamID) else { return }
+        var headers = HTTP2HeaderBlock()
+        swap(&headers, &slot.pointee.value.headers)
+        var body: [UInt8] = []
+        swap(&body, &slot.pointee.value.body)
         requests.append(
             HTTP2ServerRequest(
                 streamID: streamID,
-                headers: slot.pointee.value.headers,
-                body: slot.pointee.value.body,
+                headers: headers,
+                body: body,
                 bodyLength: slot.pointee.value.bodyLength
             )
         )
-        slot.pointee.value.headers = HTTP2HeaderBlock()
-        slot.pointee.value.body = []
+    }
+
+    /// Takes back requests that were handled, for their memory.
+    func recycle(_ handled: inout [HTTP2ServerRequest]) {
+        while spare.count < Self.mostSpare, var request = handled.popLast() {
+            guard request.body.capacity + request.headers.bytes.capacity <= Self.largestSpare else { continue }
+            request.headers.removeAll()
+            request.body.removeAll(keepingCapacity: true)
+            spare.append(request)
+        }
+        handled.removeAll(keepingCapacity: true)
+        if requests.isEmpty { swap(&requests, &handled) }
     }
 
     /// - Returns: whether the request's fields fit with this one.

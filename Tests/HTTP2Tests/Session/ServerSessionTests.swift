@@ -49,6 +49,27 @@ import Testing
         #expect(received.bodyLength == 11)
     }
 
+    /// The memory of a request that was handled is the next one's, and nobody who has kept the request sees that.
+    @Test func aRequestHasNothingOfTheOneBefore() throws {
+        let session = try serverSession()
+        try say(session, headers(1, request + [0x00, 0x01, 0x78, 0x02, 0x79, 0x7A], end: false))
+        try say(session, Frame(kind: .data, flags: Frame.endStream, stream: 1, payload: Array("long".utf8)).bytes)
+        var handled: [HTTP2ServerRequest] = []
+        swap(&handled, &session.requests)
+        let kept = handled
+        session.recycle(&handled)
+        #expect(handled.isEmpty)
+        try say(session, headers(3, request))
+        try say(session, headers(5, request, end: false))
+        try say(session, Frame(kind: .data, flags: Frame.endStream, stream: 5, payload: Array("b".utf8)).bytes)
+        #expect(session.requests.map(\.streamID) == [3, 5])
+        #expect(session.requests.map(\.headers.count) == [4, 4])
+        #expect(session.requests.map(\.body) == [[], Array("b".utf8)])
+        #expect(session.requests.map(\.bodyLength) == [0, 1])
+        #expect(kept.map { $0.headers.value("x") } == ["yz"])
+        #expect(kept.map(\.body) == [Array("long".utf8)])
+    }
+
     @Test func aLongBodyIsCutAndCounted() throws {
         var settings = HTTP2ServerSettings()
         settings.largestBody = 100
