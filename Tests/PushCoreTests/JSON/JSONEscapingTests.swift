@@ -48,6 +48,21 @@ import Testing
         }
     }
 
+    /// Eight bytes are looked at together: none hides another, at whichever place, and none outside the range is looked at.
+    @Test func eachByteIsSeenAtEachPlace() throws {
+        for length in [8, 9, 16, 23] {
+            for place in 0..<length {
+                for byte in UInt8.min...UInt8.max {
+                    var bytes = [UInt8](repeating: UInt8(ascii: "~"), count: length)
+                    bytes[place] = byte
+                    var output = Array("[\"".utf8)
+                    JSONText.appendEscaped([0x22] + bytes + [0x22], 1..<length + 1, to: &output)
+                    #expect(isSame(try parsed(output + Array("\"]".utf8)), String(decoding: bytes, as: UTF8.self)))
+                }
+            }
+        }
+    }
+
     /// Bytes that are no text are repaired as Swift repairs them.
     @Test func randomBytesAreRepaired() throws {
         var random = TestRandom(seed: TestRandom.seed(for: "JSON escaping of bytes"))
