@@ -147,8 +147,13 @@ struct APNsAnswerTests {
         }
     }
 
-    @Test func devicesHaveStates() async throws {
+    /// An answer that waits says all that one at once does.
+    @Test(arguments: [nil, LatencyDistribution.fixed(milliseconds: 1)])
+    func devicesHaveStates(latency: LatencyDistribution?) async throws {
         try await Fixture.run { (fixture) async throws in
+            var plan = FaultPlan()
+            plan.latency = latency
+            try fixture.simulator.setFaults(plan, for: .apns)
             let simulator = fixture.simulator
             let expectations: [(DeviceState, Int, String)] = [
                 (
@@ -197,7 +202,6 @@ struct APNsAnswerTests {
         }
     }
 
-    /// An answer that waits says all that one at once does.
     @Test(arguments: [nil, LatencyDistribution.fixed(milliseconds: 1)])
     func everyReasonCanBeMixedIn(latency: LatencyDistribution?) async throws {
         try await Fixture.run { (fixture) async throws in

@@ -38,8 +38,13 @@ struct FCMAnswerTests {
         }
     }
 
-    @Test func aDryRunLeavesNoRecord() async throws {
+    /// An answer that waits says all that one at once does.
+    @Test(arguments: [nil, LatencyDistribution.fixed(milliseconds: 1)])
+    func aDryRunLeavesNoRecord(latency: LatencyDistribution?) async throws {
         try await Fixture.run { (fixture) async throws in
+            var plan = FaultPlan()
+            plan.latency = latency
+            try fixture.simulator.setFaults(plan, for: .fcm)
             let bearer = try await fixture.accessToken()
             let answer = try fixture.send(#"{"validate_only":true,"message":{"token":"t:1"}}"#, bearer: bearer)
             #expect(answer.body.hasSuffix("/messages/fake_message_id\"}"))
@@ -47,7 +52,8 @@ struct FCMAnswerTests {
         }
     }
 
-    @Test func wrongMessagesAreInvalidArguments() async throws {
+    @Test(arguments: [nil, LatencyDistribution.fixed(milliseconds: 1)])
+    func wrongMessagesAreInvalidArguments(latency: LatencyDistribution?) async throws {
         let big = String(repeating: "x", count: 4096)
         let cases: [(body: String, message: String, field: String?)] = [
             (#"{"message":{"data":{"a":"b"}}}"#, "Recipient of the message is not set.", "message"),
@@ -136,6 +142,9 @@ struct FCMAnswerTests {
             (#"{"message":{"token":"t""#, "Invalid JSON payload received. Unexpected token at position 23.", ""),
         ]
         try await Fixture.run { (fixture) async throws in
+            var plan = FaultPlan()
+            plan.latency = latency
+            try fixture.simulator.setFaults(plan, for: .fcm)
             let bearer = try await fixture.accessToken()
             for (body, message, field) in cases {
                 let answer = try fixture.send(body, bearer: bearer)

@@ -22,7 +22,7 @@ import Testing
 
     private func contents(_ path: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path)) }
 
-    /// Up to where the journal has whole records, in bytes: one that is being written is seen page by page.
+    /// The end of the last whole record, in bytes. A reader may see only a part of one that is being written.
     private func wholeLength(_ path: String) throws -> Int64 {
         var decoder = try JournalDecoder([UInt8](try contents(path)))
         while decoder.next() != nil {}

@@ -95,7 +95,9 @@ extension GatewayLoop {
             note(judgement, answer: code, isAccepted: isOpen, isAnswered: isOpen)
         }
         guard isOpen else { return false }
-        answer.connection.answer(judgement, id: group.id(of: answer), streamID: answer.streamID)
+        let id = group.id(of: answer)
+        // A body may wait for the sender's window, which is no reason to keep the ids of the others.
+        answer.connection.answer(judgement, id: judgement.isAccepted ? id : Array(id)[...], streamID: answer.streamID)
         return true
     }
 }
@@ -111,7 +113,7 @@ protocol AnsweringConnection: AnyObject {
     func flush()
 }
 
-/// An answer that waits for its time, in one line of the processor's cache.
+/// An answer that waits for its time, in 56 bytes.
 struct DelayedAnswer {
     let connection: any AnsweringConnection
     /// The judgement, if it says more than what stands here, as few do.
@@ -176,7 +178,7 @@ struct AnswerGroup {
     private(set) var answers: [DelayedAnswer] = []
     private var ids: [UInt8] = []
 
-    /// - Parameter id: the sender's id, at most 65,535 bytes; a request's fields are fewer.
+    /// - Parameter id: the sender's id, at most 65,535 bytes: a UUID's text, or nothing.
     mutating func append(
         _ judgement: Judgement,
         id: ArraySlice<UInt8>,

@@ -79,6 +79,9 @@ public struct HTTP2HeaderBlock: Sendable {
         entries.reserveCapacity(12)
     }
 
+    /// The memory that it takes, in bytes.
+    var capacity: Int { bytes.capacity + entries.capacity * MemoryLayout<Entry>.stride }
+
     /// Takes all fields out, and keeps the memory.
     mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)

@@ -65,14 +65,15 @@ public final class HTTP2ServerHandler: ChannelInboundHandler {
 
     public func channelReadComplete(context: ChannelHandlerContext) {
         if let connection {
+            var requests: [HTTP2ServerRequest] = []
             // What came together with the end is not processed: its sender can only find it ambiguous.
             if !connection.session.requests.isEmpty, !connection.isClosed {
-                var requests: [HTTP2ServerRequest] = []
                 swap(&requests, &connection.session.requests)
                 delegate.received(connection, requests: requests)
-                connection.session.recycle(&requests)
             }
             connection.flush()
+            // Until they are written answers may have their ids in the requests' memory.
+            connection.session.recycle(&requests)
         }
         context.fireChannelReadComplete()
     }

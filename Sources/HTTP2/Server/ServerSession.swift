@@ -19,15 +19,16 @@ final class ServerSession: CallbackOwner {
     var requests: [HTTP2ServerRequest] = []
     /// Requests that are over, whose memory the next ones take.
     private var spare: [HTTP2ServerRequest] = []
-    /// The stream that was closed last with an answer that varies: nghttp2 closes one before it hands over the frame that ends it.
+    /// The stream that was closed last, with its answer: nghttp2 closes one before it hands over the frame that ends it.
     private var ended: (streamID: Int32, answer: ServerStream.Answer?) = (0, nil)
 
     /// Streams that a client may reset at once, and in a second. nghttp2's own 1,000 and 33 are for servers in the open: a sender that
     /// gives up all that it has on the wire would lose the connection with it.
     private static let streamResets: UInt64 = 1_000_000
-    /// As many as one read brings, of the usual size.
+    /// Enough for most reads; with usual requests, of a kilobyte, these are 256 KiB a connection…
     private static let mostSpare = 256
-    private static let largestSpare = 8 * 1_024
+    /// …and 512 KiB at most.
+    private static let largestSpare = 2 * 1_024
 
     init(settings: HTTP2ServerSettings) throws {
         self.settings = settings
@@ -106,7 +107,7 @@ final class ServerSession: CallbackOwner {
     /// Writes a header block, and behind it the field that varies: as a string, and of no connection's table, it needs nothing but its place.
     private func writeHeaders(_ frame: UnsafeRawBufferPointer, to buffer: inout ByteBuffer) throws {
         let streamID = FrameHeader.streamID(frame)
-        guard let (response, value) = takeAnswer(Int32(bitPattern: streamID)), let name = response.varyingName else {
+        guard let (response, value) = answerToWrite(Int32(bitPattern: streamID)), let name = response.varyingName else {
             buffer.writeBytes(frame)
             return
         }
@@ -124,7 +125,7 @@ final class ServerSession: CallbackOwner {
     }
 
     /// The answer of a stream whose header block is about to be written.
-    private func takeAnswer(_ streamID: Int32) -> ServerStream.Answer? {
+    private func answerToWrite(_ streamID: Int32) -> ServerStream.Answer? {
         if ended.streamID == streamID { return ended.answer.take() }
         return streams.find(streamID)?.pointee.value.answer
     }
@@ -203,8 +204,9 @@ final class ServerSession: CallbackOwner {
 
     /// Takes back requests that were handled, for their memory.
     func recycle(_ handled: inout [HTTP2ServerRequest]) {
+        guard !handled.isEmpty else { return }
         while spare.count < Self.mostSpare, var request = handled.popLast() {
-            guard request.body.capacity + request.headers.bytes.capacity <= Self.largestSpare else { continue }
+            guard request.body.capacity + request.headers.capacity <= Self.largestSpare else { continue }
             request.headers.removeAll()
             request.body.removeAll(keepingCapacity: true)
             spare.append(request)

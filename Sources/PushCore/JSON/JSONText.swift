@@ -62,12 +62,12 @@ package enum JSONText {
     /// Whether none of eight bytes has its highest bit set, is below a space, or is a quote or backslash. Only a byte that is one of these
     /// can borrow from the next one.
     @inline(__always)
-    private static func isPlain(_ word: UInt64) -> Bool {
+    static func isPlain(_ word: UInt64) -> Bool {
         let each: UInt64 = 0x0101_0101_0101_0101
         let control = word &- each &* 0x20
         let quote = (word ^ each &* UInt64(UInt8(ascii: "\""))) &- each
         let backslash = (word ^ each &* UInt64(UInt8(ascii: "\\"))) &- each
-        return (word | control | quote | backslash) & each &* 0x80 == 0
+        return (word | control | quote | backslash) & (each &* 0x80) == 0
     }
 
     /// Appends a text as a JSON string with its quotes.

@@ -94,8 +94,13 @@ import Testing
             #expect(outcomes.count { $0.status == .sent && $0.reason == "Silence" } == 6_000)
             // The gateway ends without a word: the operator sees how many only silence had accepted.
             try await SimulatorControl(site.simulator).post("/disconnect", #"{"gateway":"apns-binary"}"#)
-            try await site.wait("the child's word of 6,000 messages") {
-                try await site.store.children().contains { Self.tellsOfSixThousand($0.heartbeat.lastError) }
+            do {
+                try await site.wait("the child's word of 6,000 messages") {
+                    try await site.store.children().contains { Self.tellsOfSixThousand($0.heartbeat.lastError) }
+                }
+            } catch {
+                Issue.record("children say \(try await site.store.children().map(\.heartbeat.lastError))")
+                throw error
             }
             try await site.wait("the application's word of 6,000 messages") {
                 try await site.store.applicationHealth().contains {

@@ -63,6 +63,19 @@ import Testing
         }
     }
 
+    /// Whatever stands beside it, each byte is judged for itself.
+    @Test func eightBytesArePlainIfEachIs() {
+        for around in [0x20, 0x21, 0x23, 0x5B, 0x5D, 0x7F] as [UInt64] {
+            for place in UInt64(0)..<8 {
+                for byte in UInt64(0)...255 {
+                    let word = (around &* 0x0101_0101_0101_0101) & ~(255 << (8 * place)) | byte << (8 * place)
+                    let isPlain = (0x20..<0x80).contains(byte) && byte != 0x22 && byte != 0x5C
+                    #expect(JSONText.isPlain(word) == isPlain, "\(byte) at \(place) beside \(around)")
+                }
+            }
+        }
+    }
+
     /// Bytes that are no text are repaired as Swift repairs them.
     @Test func randomBytesAreRepaired() throws {
         var random = TestRandom(seed: TestRandom.seed(for: "JSON escaping of bytes"))
