@@ -153,10 +153,7 @@ struct FaultTests {
             plan.stallSeconds = 0.2
             for latency in [nil, LatencyDistribution.uniform(from: 0, to: 30)] {
                 plan.latency = latency
-                try fixture.simulator.setFaults(plan, for: .apns)
-                let before = probe.completions.count
-                probe.submit(Batches.apns(fixture, ids: Batches.ids(50)))
-                try await probe.resolved(before + 50)
+                try await send(50, plan, fixture, probe)
             }
             #expect(probe.statuses == [200: 101])
             #expect(echoes(probe) == 101)
@@ -201,6 +198,14 @@ struct FaultTests {
         }
     }
 
+    /// Sends messages to a gateway with faults, and waits for their answers.
+    private func send(_ number: Int, _ plan: FaultPlan, _ fixture: Fixture, _ probe: Probe) async throws {
+        try fixture.simulator.setFaults(plan, for: .apns)
+        let before = probe.completions.count
+        probe.submit(Batches.apns(fixture, ids: Batches.ids(number)))
+        try await probe.resolved(before + number)
+    }
+
     /// How many answers have the id of their own request.
     private func echoes(_ probe: Probe) -> Int {
         probe.completions.count { completion in
@@ -217,10 +222,7 @@ struct FaultTests {
             ] {
                 var plan = FaultPlan()
                 plan.latency = latency
-                try fixture.simulator.setFaults(plan, for: .apns)
-                let before = probe.completions.count
-                probe.submit(Batches.apns(fixture, ids: Batches.ids(500)))
-                try await probe.resolved(before + 500)
+                try await send(500, plan, fixture, probe)
             }
             #expect(probe.statuses == [200: 2001])
             #expect(echoes(probe) == 2001, "each has the id of its own request")
