@@ -25,6 +25,23 @@ import Testing
         #expect(queue.next?.request === first.request)
     }
 
+    /// A caller whose request the thread finds together with the wish to close is told of the end, and does not wait for ever.
+    @Test(.timeLimit(.minutes(1))) func whatComesTogetherWithTheEndFails() async throws {
+        let mailbox = try Mailbox()
+        let error = await #expect(throws: PostgresError.self) {
+            _ = try await withCheckedThrowingContinuation { continuation in
+                mailbox.submit(Submission(request: Request(.group([])), continuation: continuation))
+                mailbox.requestClose()
+                // As the thread does.
+                while let mail = mailbox.takeOrSleep(), !mail.close {}
+                mailbox.end(Mailbox.closedError)
+            }
+        }
+        #expect(error?.code == .closed)
+        let late = await #expect(throws: PostgresError.self) { _ = try await mailbox.perform(.group([])) }
+        #expect(late?.code == .closed)
+    }
+
     @Test func cancelledRequestsLeaveTheQueue() {
         var queue = RequestQueue()
         let submissions = (0..<3).map { _ in submission(.group([])) }

@@ -70,9 +70,11 @@ public final class TestPooler: Sendable {
     }
 
     /// Ends it.
+    ///
+    /// With a signal that cannot be blocked: it has the mask of the thread that started it, and a thread of a pool blocks most.
     public func stop() {
         let file = (try? String(contentsOfFile: "\(folder)/pid", encoding: .utf8)) ?? ""
-        if let pid = pid_t(file.trimmingCharacters(in: .whitespacesAndNewlines)), pid > 1 { kill(pid, SIGQUIT) }
+        if let pid = pid_t(file.trimmingCharacters(in: .whitespacesAndNewlines)), pid > 1 { kill(pid, SIGKILL) }
         try? FileManager.default.removeItem(atPath: folder)
         try? FileManager.default.removeItem(atPath: "\(folder).commands")
     }

@@ -12,8 +12,14 @@ extension ConnectionLoop {
         default: return
         }
         let (decisions, dropped) = plan(statements)
-        for name in dropped {
-            try send([PostgresStatement("DEALLOCATE \(name)")], [.unnamed], submission: nil, isDrop: true)
+        do throws(PostgresError) {
+            for name in dropped {
+                try send([PostgresStatement("DEALLOCATE \(name)")], [.unnamed], submission: nil, isDrop: true)
+            }
+        } catch {
+            // It waits nowhere any more.
+            submission.fail(error)
+            throw error
         }
         try send(statements, decisions, submission: submission)
         try flush()
@@ -46,11 +52,12 @@ extension ConnectionLoop {
         submission: Submission?,
         isDrop: Bool = false
     ) throws(PostgresError) {
+        // First of all: whatever fails now, the end of the connection is told to it as well.
+        let group = GroupInFlight(submission: submission, statements: statements, steps: [])
+        inFlight.append(group)
         if PQpipelineStatus(connection) == PQ_PIPELINE_OFF {
             try require(PQenterPipelineMode(connection))
         }
-        let group = GroupInFlight(submission: submission, statements: statements, steps: [])
-        inFlight.append(group)
         for (index, statement) in statements.enumerated() {
             encoder.encode(statement.parameters)
             switch decisions[index] {

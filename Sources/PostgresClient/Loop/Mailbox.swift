@@ -108,10 +108,13 @@ final class Mailbox: Sendable {
     }
 
     /// Takes what arrived; when there is nothing, the next post will signal (thread only).
+    ///
+    /// What came together with the wish to close is not taken: nobody would answer it any more, and ``end(_:)`` fails it.
     func takeOrSleep() -> Mail? {
         state.withLock { state in
             state.sleeps = state.mail.isEmpty
             if state.mail.isEmpty { return nil }
+            if state.mail.close { return state.mail }
             defer { state.mail = Mail() }
             return state.mail
         }
