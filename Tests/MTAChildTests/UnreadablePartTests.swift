@@ -149,7 +149,7 @@ import Testing
         let parts = [world.part] + others
         #expect(parts.count > 2)
         try await world.run(
-            "CREATE OR REPLACE VIEW person AS SELECT key, 1000 / n AS share FROM numbers WHERE pg_sleep(600) IS NOT NULL"
+            "CREATE OR REPLACE VIEW person AS SELECT key, 1000 / n AS share FROM numbers WHERE pg_sleep(10) IS NOT NULL"
         )
         let fields = try await world.store.resolve(
             MessageFields(names: ["mapping.share"]),
@@ -184,7 +184,7 @@ import Testing
     @Test(.timeLimit(.minutes(2))) func aLoadThatWaitsForItsTurnCanBeGivenUp() async throws {
         let world = try await World.make(messages: 10)
         try await world.run(
-            "CREATE OR REPLACE VIEW person AS SELECT key, 1000 / n AS share FROM numbers WHERE pg_sleep(600) IS NOT NULL"
+            "CREATE OR REPLACE VIEW person AS SELECT key, 1000 / n AS share FROM numbers WHERE pg_sleep(10) IS NOT NULL"
         )
         let fields = try await world.store.resolve(
             MessageFields(names: ["mapping.share"]),
@@ -197,7 +197,9 @@ import Testing
         let sleeping = """
             SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'
             """
-        while try await connection.execute(PostgresStatement(sleeping)).int64(0, 0) == 0 { await Task.yield() }
+        try await eventually("the view is read") {
+            try await connection.execute(PostgresStatement(sleeping)).int64(0, 0) > 0
+        }
         await connection.close()
         for load in loads.reversed() {
             load.cancel()

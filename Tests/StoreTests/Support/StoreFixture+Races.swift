@@ -7,7 +7,8 @@ extension StoreFixture {
     /// A connection in a transaction, which does what another process is in the middle of.
     func hold(_ script: String) async throws -> PostgresConnection {
         let connection = try await database.connect()
-        try await connection.run(script: "BEGIN; \(script)")
+        // It waits for its test, however slow the machine is.
+        try await connection.run(script: "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; \(script)")
         return connection
     }
 
@@ -18,7 +19,7 @@ extension StoreFixture {
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
             prepare: false
         )
-        while try await watcher.execute(waiting).int64(0, 0) == 0 { await Task.yield() }
+        try await eventually("somebody waits for a lock") { try await watcher.execute(waiting).int64(0, 0) > 0 }
         await watcher.close()
     }
 
