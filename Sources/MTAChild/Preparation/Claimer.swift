@@ -24,6 +24,9 @@ final class Claimer: Sendable {
     /// The most messages of a small part.
     private static let smallPart: Int32 = 100
 
+    /// While single messages fill every claim, other deliveries are looked for so often if the last look found nothing of theirs.
+    private static let lookForOthers = Duration.milliseconds(100)
+
     /// An answer that took longer says too little about what the database's clock shows now.
     private static let freshAnswer = Duration.seconds(1)
     /// Loads of one claim that take longer are not waited for: a load takes some milliseconds.
@@ -94,6 +97,7 @@ final class Claimer: Sendable {
     func run() async {
         var backOff = BackOff(initial: .milliseconds(200), maximum: .seconds(10))
         var smallParts: Int?
+        var othersDue = ContinuousClock.now
         while !control.isDraining {
             do {
                 // The database may see other parts with this child than the child does.
@@ -123,6 +127,10 @@ final class Claimer: Sendable {
                 if smallParts != nil {
                     // The next claim is of all parts again, the urgent ones first: nothing is kept waiting for being large.
                     smallParts = nil
+                    // Messages that come faster than this fill that claim, too: then others would wait until no more come.
+                    if .now >= othersDue, !control.isDraining, try await !claimOthers(than: parts) {
+                        othersDue = .now + Self.lookForOthers
+                    }
                     continue
                 }
                 smallParts = Self.smallParts(after: parts, outOf: usual)
@@ -139,6 +147,13 @@ final class Claimer: Sendable {
     private static func smallParts(after parts: [ClaimedPart], outOf asked: Int) -> Int? {
         guard parts.count == asked, parts.allSatisfy({ $0.size <= smallPart }) else { return nil }
         return parts.allSatisfy { $0.validUntil != nil } ? mostMessagesAtOnce : mostSmallPartsAtOnce
+    }
+
+    /// Claims a part of a delivery that these are not of.
+    /// - Returns: whether there was one.
+    private func claimOthers(than parts: [ClaimedPart]) async throws -> Bool {
+        guard let room = roomForClaims(), room > 0 else { return true }
+        return try await !claim(atMost: 1, except: Set(parts.map(\.deliveryID))).isEmpty
     }
 
     /// Claims single messages beside as many others as a child loads.
@@ -206,9 +221,15 @@ final class Claimer: Sendable {
     }
 
     /// Claims parts and waits until they are loaded, unless that takes long.
-    /// - Parameter messages: how many at most, if single messages are asked for; nil for all kinds of parts.
-    private func claim(atMost limit: Int, messages: Int? = nil) async throws -> [ClaimedPart] {
-        let slow = loading.deliveries.union(sender.dispatch.withLock { $0.deliveriesAtTheirPace })
+    /// - Parameters:
+    ///   - messages: how many at most, if single messages are asked for; nil for all kinds of parts.
+    ///   - others: deliveries whose parts are not wanted.
+    private func claim(
+        atMost limit: Int,
+        messages: Int? = nil,
+        except others: Set<Int64> = []
+    ) async throws -> [ClaimedPart] {
+        let slow = loading.deliveries.union(sender.dispatch.withLock { $0.deliveriesAtTheirPace }).union(others)
         let troubled = troubles.withLock { $0.deliveries(at: .now) }
         var parts = try await take(limit, messages, except: slow.union(troubled))
         // While there is nothing else to do, what cannot be loaded is told so and waits.

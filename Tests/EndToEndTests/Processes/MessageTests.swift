@@ -34,6 +34,29 @@ import Darwin
         return try list.rows().compactMap { ($0["id"] as? Int).map(Int64.init) }
     }
 
+    /// Messages that come as fast as they are claimed are first, and do not keep a delivery waiting until no more come.
+    @Test func messagesInCrowdsLeaveRoomForADelivery() async throws {
+        let subscribers: Int64 = 20_000
+        try await DeliverySite.with(subscribers: subscribers, children: 1) { site in
+            let id = try await continuous(site)
+            let someone = try #require(try await subscriptions(site).first)
+            let message = NewMessage(
+                deliveryID: id,
+                address: .subscription(someone),
+                variables: #"{"code":"1"}"#
+            )
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<16 {
+                    group.addTask { while !Task.isCancelled { _ = try await site.store.sendMessage(message) } }
+                }
+                let bulk = try await site.send(to: site.application)
+                let end = try await site.progress(bulk)
+                group.cancelAll()
+                #expect(end.sent == subscribers)
+            }
+        }
+    }
+
     @Test func aMessagePassesARunningDeliveryAndArrivesOnce() async throws {
         let messages: Int64 = 20_000
         try await DeliverySite.with(subscribers: messages, children: 1) { site in
