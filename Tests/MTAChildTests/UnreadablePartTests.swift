@@ -149,7 +149,7 @@ import Testing
         let parts = [world.part] + others
         #expect(parts.count > 2)
         try await world.run(
-            "CREATE OR REPLACE VIEW person AS SELECT key, 1000 / n AS share FROM numbers WHERE pg_sleep(10) IS NOT NULL"
+            "CREATE OR REPLACE VIEW person AS SELECT key, 1000 / n AS share FROM numbers WHERE pg_sleep(600) IS NOT NULL"
         )
         let fields = try await world.store.resolve(
             MessageFields(names: ["mapping.share"]),
