@@ -200,6 +200,7 @@ struct SendMessageTests {
         _ = try await fixture.startedDelivery()
         try await fixture.prepare(partSize: 50)
         for place in 0..<3 { try await fixture.send(id, to: place) }
+        try await fixture.expireTogether()
         let small = try await fixture.claimMessages(limit: 2)
         #expect(small.map(\.size) == [2])
         #expect(try await fixture.claim(limit: 2).map(\.size) == [1, 50])
