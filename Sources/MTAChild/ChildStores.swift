@@ -13,7 +13,9 @@ struct ChildStores: Sendable {
     let load: Store
     /// Marks, outcomes and leases.
     let outcomes: Store
-    /// What operators want and what monitoring reads. Connects at first use, as the next two, which few children need.
+    /// Marks while single messages come: none of them waits until the outcomes of thousands are stored.
+    let marks: Store
+    /// What operators want and what monitoring reads. Connects at first use, as the next two and `marks`, which few children need.
     let control: Store
     /// Loads that read a target mapping's view, see ``ViewLoads``.
     let views: Store
@@ -46,6 +48,7 @@ struct ChildStores: Sendable {
         return ChildStores(
             load: try await connect("mta-child-load", timeout),
             outcomes: try await connect("mta-child", nil),
+            marks: store("mta-child-marks", nil),
             control: store("mta-child-control", timeout),
             views: store("mta-child-views", ViewLoads.quickTimeout(timeout)),
             slowViews: store("mta-child-slow", timeout)
@@ -71,7 +74,7 @@ struct ChildStores: Sendable {
 
     /// Closes all of them.
     func close() async {
-        for store in [load, outcomes, control, views, slowViews] { await store.close() }
+        for store in [load, outcomes, marks, control, views, slowViews] { await store.close() }
     }
 }
 

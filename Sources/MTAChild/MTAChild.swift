@@ -216,6 +216,7 @@ public final class MTAChild: Sendable {
                 applicationID: arguments.applicationID
             ),
             store: stores.outcomes,
+            messageMarks: stores.marks,
             journal: journal,
             circuit: CircuitReport(
                 store: stores.control,

@@ -48,13 +48,16 @@ struct MessageBench: Sendable {
         _ = try await Store.migrate(StoreSession.configuration(settings, role: "migrate"))
         let options = ["--record", recordFile] + (latency.map { ["--latency", $0] } ?? [])
         let simulator = try await site.gateways.start(site.programs, options)
+        let gateway = site.gateways.comeFirst()
         try await site.startSupervisor()
         return try await StoreSession.run(settings, role: "bench") { store in
             let audience = TestAudience(store: store, settings: settings, simulator: simulator)
             let applications = try await audience.create([.ios])
             try await audience.seed(applications, count: max(Self.fewest, bulk))
             try await store.checkpoint()
-            return try await send(store, applications, settings)
+            var report = try await send(store, applications, settings)
+            report.gateway = gateway
+            return report
         }
     }
 
@@ -258,6 +261,8 @@ struct MessageBenchReport: BenchReport {
     let fromCall: [Double]
     /// Milliseconds from its answer, which comes after the commit, to the gateway; below zero when the push was quicker than that.
     let fromCommit: [Double]
+    /// How the gateway simulator gets its share of the CPU.
+    var gateway = ""
 
     /// Messages a second.
     var rate: Double { Double(messages) / max(seconds, .leastNonzeroMagnitude) }
@@ -275,6 +280,7 @@ struct MessageBenchReport: BenchReport {
             ("afterLastCommitMs", .number(afterLastCommit * 1_000)), ("callMs", Self.cell(calls)),
             ("fromCallMs", Self.cell(fromCall)), ("fromCommitMs", Self.cell(fromCommit)),
             ("cpuMicrosecondsPerMessage", .object(cpu.map { ($0.name, .number(microseconds($0.seconds))) })),
+            ("gateway", .text(gateway)),
         ])
     }
 
@@ -293,6 +299,7 @@ struct MessageBenchReport: BenchReport {
         return "\(fromCall.count) of \(messages) messages arrived, \(all)\(meanwhile).\n" + table.text
             + "\nCPU a message: "
             + cpu.map { String(format: "%@ %.0f µs", $0.name, microseconds($0.seconds)) }.joined(separator: ", ")
+            + "\nThe gateway \(gateway)."
     }
 
     private func microseconds(_ seconds: Double) -> Double {

@@ -87,6 +87,30 @@ struct BackgroundProcess: Sendable {
         return process
     }
 
+    /// Has the kernel run the process before others, as far as this one may ask for that: root may.
+    ///
+    /// - Returns: Whether it comes first.
+    func comeFirst() -> Bool {
+        // The weight of nine others: a process that is ready waits for none of them, and they get what it leaves.
+        let niceness: Int32 = -10
+        guard let process = running else { return false }
+        #if os(Linux)
+        let folder = "/proc/\(process.id)"
+        // Where Linux weighs sessions against each other, niceness counts within a session only (sched(7)).
+        if let group = FileHandle(forWritingAtPath: folder + "/autogroup"),
+            (try? group.write(contentsOf: Data("\(niceness)".utf8))) == nil
+        {
+            return false
+        }
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: folder + "/task")) ?? []
+        let isThread = __priority_which_t(PRIO_PROCESS.rawValue)
+        return !threads.isEmpty
+            && threads.allSatisfy { id_t($0).map { setpriority(isThread, $0, niceness) == 0 } ?? false }
+        #else
+        return setpriority(PRIO_PROCESS, id_t(process.id), niceness) == 0
+        #endif
+    }
+
     /// Ends the process: SIGTERM, then, if it takes too long, SIGKILL to its session; returns when it has ended.
     ///
     /// - Returns: How it ended.

@@ -1,10 +1,11 @@
 import Foundation
+import PostgresClient
 import PushCore
-import Store
 import Testing
 
 @testable import Administration
 @testable import Laboratory
+@testable import Store
 @testable import pushmta
 
 #if canImport(Glibc)
@@ -36,18 +37,22 @@ import Darwin
 
     /// Messages that come as fast as they are claimed are first, and do not keep a delivery waiting until no more come.
     @Test func messagesInCrowdsLeaveRoomForADelivery() async throws {
-        let subscribers: Int64 = 20_000
+        let subscribers: Int64 = 4_000
         try await DeliverySite.with(subscribers: subscribers, children: 1) { site in
             let id = try await continuous(site)
             let someone = try #require(try await subscriptions(site).first)
-            let message = NewMessage(
-                deliveryID: id,
-                address: .subscription(someone),
-                variables: #"{"code":"1"}"#
-            )
+            // Each is a part of its own. A child sends more a second, and finds some at each look.
+            let crowd = """
+                SELECT count(*) FROM generate_series(1, 8) n
+                CROSS JOIN LATERAL pushmta.send_message(\(id) + 0 * n, \(someone), NULL, NULL, '{"code": "1"}')
+                """
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<16 {
-                    group.addTask { while !Task.isCancelled { _ = try await site.store.sendMessage(message) } }
+                for _ in 0..<4 {
+                    group.addTask {
+                        let store = Store(configuration: StoreSession.configuration(site.settings, role: "crowd"))
+                        while !Task.isCancelled { _ = try await store.query(crowd) }
+                        await store.close()
+                    }
                 }
                 let bulk = try await site.send(to: site.application)
                 let end = try await site.progress(bulk)

@@ -70,7 +70,9 @@ extension StoreFixture {
     /// Gives all single messages one moment of expiry: a claim puts together only those that expire within the same second, and what a
     /// test sends may lie on both sides of its end.
     func expireTogether() async throws {
-        try await sql("UPDATE pushmta_engine.delivery_part SET valid_until = '2100-01-01' WHERE valid_until IS NOT NULL")
+        try await sql(
+            "UPDATE pushmta_engine.delivery_part SET valid_until = '2100-01-01' WHERE valid_until IS NOT NULL"
+        )
     }
 
     /// Claims single messages of the iOS application, put together.
