@@ -13,7 +13,7 @@ struct ChildStores: Sendable {
     let load: Store
     /// Marks, outcomes and leases.
     let outcomes: Store
-    /// Marks while single messages come: none of them waits until the outcomes of thousands are stored.
+    /// Marks while single messages come: they do not wait until the outcomes of thousands are stored.
     let marks: Store
     /// What operators want and what monitoring reads. Connects at first use, as the next two and `marks`, which few children need.
     let control: Store
@@ -21,6 +21,9 @@ struct ChildStores: Sendable {
     let views: Store
     /// The same for views that are slow.
     let slowViews: Store
+
+    /// As late as a single message may be; a mark that outcomes of the same part lock out for longer goes behind them.
+    private static let markLockTimeoutMilliseconds = 50
 
     /// Opens the connections.
     ///
@@ -48,16 +51,28 @@ struct ChildStores: Sendable {
         return ChildStores(
             load: try await connect("mta-child-load", timeout),
             outcomes: try await connect("mta-child", nil),
-            marks: store("mta-child-marks", nil),
+            // Nobody is told whether it is there, as the outcomes' connection does the same.
+            marks: Store(
+                configuration: configuration(
+                    settings,
+                    "mta-child-marks",
+                    timeout,
+                    lockTimeout: markLockTimeoutMilliseconds
+                )
+            ),
             control: store("mta-child-control", timeout),
             views: store("mta-child-views", ViewLoads.quickTimeout(timeout)),
             slowViews: store("mta-child-slow", timeout)
         )
     }
 
-    private static func configuration(_ settings: Settings, _ role: String, _ timeout: Duration?)
-        -> PostgresConfiguration
-    {
+    /// - Parameter lockTimeout: in milliseconds.
+    private static func configuration(
+        _ settings: Settings,
+        _ role: String,
+        _ timeout: Duration?,
+        lockTimeout: Int = Store.lockTimeoutMilliseconds
+    ) -> PostgresConfiguration {
         var configuration = PostgresConfiguration(
             settings.database.url,
             applicationName: PostgresApplicationName(
@@ -66,7 +81,7 @@ struct ChildStores: Sendable {
                 pid: getpid()
             ),
             statementTimeoutMilliseconds: timeout.map { Int($0 / .milliseconds(1)) },
-            lockTimeoutMilliseconds: Store.lockTimeoutMilliseconds
+            lockTimeoutMilliseconds: lockTimeout
         )
         configuration.origin = settings.database.origin.text
         return configuration

@@ -17,8 +17,8 @@
 //   One event loop for the gateway; all it tells and asks comes there. Tasks for marks, stores, claims, leases, reports and
 //   control. One thread reads commands from standard input; each database connection has a thread of its own. DispatchState
 //   stands behind a mutex. Intents and answers are written to the journal on the event loop, with blocking calls; nothing
-//   else blocks it. There are connections for loads, for outcomes and leases, for control, and two for views of others, so
-//   that no renewal waits behind a load.
+//   else blocks it. There are connections for loads, for outcomes and leases, for control, for marks of single messages, and
+//   two for views of others, so that no renewal waits behind a load.
 //
 // STATE AND FILES
 //   The journal (mta.workingPath, child-ID.journal), locked for the whole life, removed at an end that leaves nothing open.

@@ -43,7 +43,7 @@ struct DeliveryBench: Sendable {
         _ = try await Store.migrate(StoreSession.configuration(settings, role: "migrate"))
         let options = latency.map { ["--latency", $0] } ?? []
         let simulator = try await site.startSimulator(options + (quota.map { ["--quota", String($0)] } ?? []))
-        let gateway = site.gateways.comeFirst()
+        let gatewayFirst = site.gateways.comeFirst()
         try await site.startSupervisor()
         return try await StoreSession.run(settings, role: "bench") { store in
             var audience = TestAudience(store: store, settings: settings, simulator: simulator)
@@ -58,7 +58,7 @@ struct DeliveryBench: Sendable {
                 let faults = #"{"gateway":"\#(route.gateway)","error_packets":{"every":\#(errorEvery),"status":8}}"#
                 try await SimulatorControl(simulator).post("/faults", faults)
             }
-            return try await deliver(store, applications, simulator, gateway, settings)
+            return try await deliver(store, applications, simulator, gatewayFirst, settings)
         }
     }
 
@@ -66,7 +66,7 @@ struct DeliveryBench: Sendable {
         _ store: Store,
         _ applications: [String],
         _ simulator: SimulatorReport,
-        _ gateway: String,
+        _ gatewayFirst: Bool,
         _ testSite: Settings
     ) async throws -> DeliveryBenchReport {
         let id = try await store.createDelivery(
@@ -96,7 +96,7 @@ struct DeliveryBench: Sendable {
             reads: reads,
             hosts: 1 + site.others.count,
             quota: quota,
-            gateway: gateway,
+            gatewayFirst: gatewayFirst,
             databaseSettings: settings
         )
     }

@@ -30,8 +30,8 @@ struct DeliveryBenchReport: BenchReport {
     let hosts: Int
     /// Requests that the gateway's project took a minute; nil: any number.
     let quota: Int?
-    /// How the gateway simulator gets its share of the CPU.
-    let gateway: String
+    /// Whether the gateway simulator goes before others on the CPU.
+    let gatewayFirst: Bool
     /// PostgreSQL's settings that decide about durability.
     let databaseSettings: [(name: String, value: String)]
 
@@ -75,7 +75,8 @@ struct DeliveryBenchReport: BenchReport {
             ("hosts", Cell(hosts)), ("quota", Cell(quota)), ("rejected", .integer(count.rejected)),
             ("readers", Cell(readers)), ("reads", .integer(reads)),
             ("walBytesPerMessage", .number(walBytesPerMessage)), ("childPeakResidentMiB", .number(peakChildMiB)),
-            ("gateway", .text(gateway)), ("database", .object(databaseSettings.map { ($0.name, .text($0.value)) })),
+            ("gatewayFirst", .flag(gatewayFirst)),
+            ("database", .object(databaseSettings.map { ($0.name, .text($0.value)) })),
         ])
     }
 
@@ -99,7 +100,7 @@ struct DeliveryBenchReport: BenchReport {
             WAL: \(Int(walBytesPerMessage)) bytes a message
             child, at most: \(Cell.number(peakChildMiB).shown) MiB resident
             readers with an open REPEATABLE READ snapshot: \(readers)\(readers > 0 ? ", which read \(reads) times" : "")
-            gateway: \(gateway)
+            gateway simulator: \(TestSimulator.words(comesFirst: gatewayFirst))
             PostgreSQL: \(databaseSettings.map { "\($0.name)=\($0.value)" }.joined(separator: " "))
             """
     }

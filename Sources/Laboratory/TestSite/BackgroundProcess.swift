@@ -91,24 +91,21 @@ struct BackgroundProcess: Sendable {
     ///
     /// - Returns: Whether it comes first.
     func comeFirst() -> Bool {
-        // The weight of nine others: a process that is ready waits for none of them, and they get what it leaves.
+        // Some nine times the weight of another (sched(7)): it hardly waits for one.
         let niceness: Int32 = -10
         guard let process = running else { return false }
-        #if os(Linux)
-        let folder = "/proc/\(process.id)"
-        // Where Linux weighs sessions against each other, niceness counts within a session only (sched(7)).
-        if let group = FileHandle(forWritingAtPath: folder + "/autogroup"),
-            (try? group.write(contentsOf: Data("\(niceness)".utf8))) == nil
-        {
-            return false
-        }
-        let threads = (try? FileManager.default.contentsOfDirectory(atPath: folder + "/task")) ?? []
-        let isThread = __priority_which_t(PRIO_PROCESS.rawValue)
-        return !threads.isEmpty
-            && threads.allSatisfy { id_t($0).map { setpriority(isThread, $0, niceness) == 0 } ?? false }
+        // It leads a process group: Linux sets the niceness of one process's thread, but of all threads of a group.
+        #if canImport(Darwin)
+        let ofGroup = PRIO_PGRP
         #else
-        return setpriority(PRIO_PROCESS, id_t(process.id), niceness) == 0
+        let ofGroup = __priority_which_t(PRIO_PGRP.rawValue)
         #endif
+        guard setpriority(ofGroup, id_t(process.id), niceness) == 0 else { return false }
+        // Where Linux weighs sessions against each other, niceness counts within a session only.
+        let session = "/proc/\(process.id)/autogroup"
+        guard FileManager.default.fileExists(atPath: session) else { return true }
+        return (try? FileHandle(forWritingTo: URL(filePath: session)).write(contentsOf: Data("\(niceness)".utf8)))
+            != nil
     }
 
     /// Ends the process: SIGTERM, then, if it takes too long, SIGKILL to its session; returns when it has ended.

@@ -50,11 +50,14 @@ struct TestSimulator: Sendable {
     /// Has it run before all others, where that is possible: on a CPU that is full it would else take longer to answer than it was told to,
     /// and a gateway has machines of its own.
     ///
-    /// - Returns: What to say of it beside a measurement.
-    func comeFirst() -> String {
-        process.comeFirst()
-            ? "comes first on the CPU, as one on another machine would"
-            : "shares the CPU (root may prefer it), and takes longer to answer where that is full"
+    /// - Returns: Whether it does.
+    func comeFirst() -> Bool { process.comeFirst() }
+
+    /// What to say of that beside a measurement.
+    static func words(comesFirst: Bool) -> String {
+        comesFirst
+            ? "goes before others on the CPU (niceness -10)"
+            : "shares the CPU (to go before others takes the right to set niceness), and answers later where that is full"
     }
 
     /// The line that the simulator prints when it listens; it goes into its log.

@@ -22,8 +22,10 @@ final class Sender: GatewayDelegate {
     let signals = SenderSignals()
     let difficulties = SenderDifficulties()
     let store: Store
-    /// Commits the marks while single messages come.
+    /// Commits the marks while single messages come, if it is connected.
     private let messageMarks: Store
+    /// A task waits for its connection.
+    private let awaitsMessageMarks = Atomic(false)
     /// Until when they are taken to come.
     private let messagesUntil = Mutex(ContinuousClock.now)
     let clock: DatabaseClock
@@ -388,21 +390,39 @@ extension Sender {
     /// After the last single message marks keep their own connection for so long.
     private static let messagePause = Duration.seconds(1)
 
-    /// Single messages were claimed: marks, which come one after the other, do not wait for outcomes as long as more of them come.
+    /// Single messages were claimed: as long as more of them come, marks, which come one after the other, do not wait until outcomes of
+    /// other parts are stored.
     ///
-    /// A bulk delivery's marks do: on a connection of their own they are fewer a transaction, which costs a tenth more CPU a message.
-    func messagesCame() {
+    /// A bulk delivery's marks do: on a connection of their own they are fewer a transaction, which costs more than a tenth of all CPU.
+    func messagesClaimed() {
         messagesUntil.withLock { $0 = .now + Self.messagePause }
+        // Beside: what is to be marked meanwhile goes the usual way.
+        guard !messageMarks.isConnected, !awaitsMessageMarks.exchange(true, ordering: .relaxed) else { return }
+        Task {
+            try? await messageMarks.awaitConnection()
+            awaitsMessageMarks.store(false, ordering: .relaxed)
+        }
     }
 
-    private var markStore: Store { messagesUntil.withLock { $0 } > .now ? messageMarks : store }
+    /// Commits marks over their own connection while single messages come, and behind the outcomes if it is not there or cannot do it: the
+    /// outcomes that are being stored may be of the same parts and lock them.
+    private func commit(_ marks: [PartMark]) async throws -> Set<Int64> {
+        if messagesUntil.withLock({ $0 }) > .now, messageMarks.isConnected {
+            do {
+                return try await messageMarks.mark(marks)
+            } catch {
+                logger.debug("\(marks.count) marks go behind the outcomes: \(error)")
+            }
+        }
+        return try await store.mark(marks)
+    }
 
     /// Commits marks, one call after the other, until ``stop()``.
     func markLoop() async {
         var backOff = BackOff(initial: .milliseconds(200), maximum: .seconds(5))
         for await marks in marks.stream {
             do {
-                let held = try await measures.time(\.mark) { try await markStore.mark(marks) }
+                let held = try await measures.time(\.mark) { try await commit(marks) }
                 CrashPoint.afterMark.reached()
                 perform(.marked(marks, held: held))
                 backOff.reset()

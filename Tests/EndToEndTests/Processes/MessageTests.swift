@@ -46,18 +46,32 @@ import Darwin
                 SELECT count(*) FROM generate_series(1, 8) n
                 CROSS JOIN LATERAL pushmta.send_message(\(id) + 0 * n, \(someone), NULL, NULL, '{"code": "1"}')
                 """
-            try await withThrowingTaskGroup(of: Void.self) { group in
+            try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<4 {
                     group.addTask {
                         let store = Store(configuration: StoreSession.configuration(site.settings, role: "crowd"))
-                        while !Task.isCancelled { _ = try await store.query(crowd) }
+                        var calls = 0
+                        while !Task.isCancelled {
+                            do {
+                                _ = try await store.query(crowd)
+                                calls += 1
+                            } catch  where Task.isCancelled {
+                                break
+                            }
+                        }
                         await store.close()
+                        return calls
                     }
                 }
                 let bulk = try await site.send(to: site.application)
                 let end = try await site.progress(bulk)
+                let marking = try await site.store.query(
+                    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'pushmta/mta-child-marks/%'"
+                )
                 group.cancelAll()
                 #expect(end.sent == subscribers)
+                #expect(try marking.int64(0, 0) == 1, "marks have a connection of their own meanwhile")
+                for try await calls in group { #expect(calls > 1, "it came until the end") }
             }
         }
     }
