@@ -264,7 +264,7 @@ final class Claimer: Sendable {
         let holdsNothing = loading.count == 0 && sender.dispatch.withLock { $0.heldTokens.isEmpty }
         let moment = ContinuousClock.now
         let parts = try await sender.measures.time(\.claim) { try await ask(limit, messages, except: passed) }
-        if parts.contains(where: { $0.validUntil != nil }) { sender.messagesClaimed() }
+        if parts.contains(where: { $0.validUntil != nil }) { sender.marks.messagesClaimed() }
         if !parts.isEmpty {
             CrashPoint.afterClaim.reached()
             logger.debug("claimed \(parts.count) parts (at most \(limit) were asked for)")

@@ -22,12 +22,6 @@ final class Sender: GatewayDelegate {
     let signals = SenderSignals()
     let difficulties = SenderDifficulties()
     let store: Store
-    /// Commits the marks while single messages come, if it is connected.
-    private let messageMarks: Store
-    /// A task waits for its connection.
-    private let awaitsMessageMarks = Atomic(false)
-    /// Until when they are taken to come.
-    private let messagesUntil = Mutex(ContinuousClock.now)
     let clock: DatabaseClock
     let eventLoop: any EventLoop
     let logger: Logger
@@ -40,7 +34,7 @@ final class Sender: GatewayDelegate {
     private let journal: ChildJournal
     private let flush: FlushSchedule
     private let gatewayBox = Mutex<(any Gateway)?>(nil)
-    private let marks = AsyncStream.makeStream(of: [PartMark].self)
+    let marks: MarkLane
 
     init(
         dispatch: DispatchState,
@@ -57,7 +51,7 @@ final class Sender: GatewayDelegate {
     ) {
         self.dispatch = Mutex(dispatch)
         self.store = store
-        self.messageMarks = messageMarks
+        marks = MarkLane(usual: store, ofMessages: messageMarks, logger: logger)
         self.journal = journal
         self.circuit = circuit
         self.troubleReport = troubleReport
@@ -130,7 +124,7 @@ final class Sender: GatewayDelegate {
 
     private func carryOut(_ action: DispatchState.Action) {
         switch action {
-        case .mark(let asked): marks.continuation.yield(asked)
+        case .mark(let asked): marks.stream.continuation.yield(asked)
         case .submit(let batch): gateway?.submit(batch)
         case .resendLater(let batchID, let attempt): scheduleResend(batchID, attempt)
         case .store(let isFull): isFull ? signals.store.fire() : scheduleFlush()
@@ -216,7 +210,7 @@ final class Sender: GatewayDelegate {
     func stop() {
         isStopped.withLock { $0 = true }
         signals.store.fire()
-        marks.continuation.finish()
+        marks.stream.continuation.finish()
     }
 }
 
@@ -387,47 +381,17 @@ extension Sender {
         }
     }
 
-    /// After the last single message marks keep their own connection for so long.
-    private static let messagePause = Duration.seconds(1)
-
-    /// Single messages were claimed: as long as more of them come, marks, which come one after the other, do not wait until outcomes of
-    /// other parts are stored.
-    ///
-    /// A bulk delivery's marks do: on a connection of their own they are fewer a transaction, which costs more than a tenth of all CPU.
-    func messagesClaimed() {
-        messagesUntil.withLock { $0 = .now + Self.messagePause }
-        // Beside: what is to be marked meanwhile goes the usual way.
-        guard !messageMarks.isConnected, !awaitsMessageMarks.exchange(true, ordering: .relaxed) else { return }
-        Task {
-            try? await messageMarks.awaitConnection()
-            awaitsMessageMarks.store(false, ordering: .relaxed)
-        }
-    }
-
-    /// Commits marks over their own connection while single messages come, and behind the outcomes if it is not there or cannot do it: the
-    /// outcomes that are being stored may be of the same parts and lock them.
-    private func commit(_ marks: [PartMark]) async throws -> Set<Int64> {
-        if messagesUntil.withLock({ $0 }) > .now, messageMarks.isConnected {
-            do {
-                return try await messageMarks.mark(marks)
-            } catch {
-                logger.debug("\(marks.count) marks go behind the outcomes: \(error)")
-            }
-        }
-        return try await store.mark(marks)
-    }
-
     /// Commits marks, one call after the other, until ``stop()``.
     func markLoop() async {
         var backOff = BackOff(initial: .milliseconds(200), maximum: .seconds(5))
-        for await marks in marks.stream {
+        for await asked in marks.stream.stream {
             do {
-                let held = try await measures.time(\.mark) { try await commit(marks) }
+                let held = try await measures.time(\.mark) { try await marks.commit(asked) }
                 CrashPoint.afterMark.reached()
-                perform(.marked(marks, held: held))
+                perform(.marked(asked, held: held))
                 backOff.reset()
             } catch {
-                logger.failure("the dispatch marks of \(marks.count) parts could not be committed", of: error)
+                logger.failure("the dispatch marks of \(asked.count) parts could not be committed", of: error)
                 try? await Task.sleep(for: backOff.next())
                 perform(.markFailed)
             }
@@ -469,6 +433,55 @@ extension Sender {
             }
         }
         return nil
+    }
+}
+
+/// How marks get into the database: behind outcomes, and while single messages come over a connection of their own.
+///
+/// Marks come one after the other. As long as single messages are among them, none waits until outcomes of other parts are stored. A bulk
+/// delivery's do: on a connection of their own they are fewer a transaction, which costs more than a tenth of all CPU.
+final class MarkLane: Sendable {
+    /// After the last single message marks keep their own connection for so long.
+    private static let messagePause = Duration.seconds(1)
+
+    /// What is to be marked.
+    let stream = AsyncStream.makeStream(of: [PartMark].self)
+    private let usual: Store
+    private let ofMessages: Store
+    /// A task waits for the connection of messages.
+    private let isOpening = Atomic(false)
+    /// Until when they are taken to come.
+    private let messagesUntil = Mutex(ContinuousClock.now)
+    private let logger: Logger
+
+    init(usual: Store, ofMessages: Store, logger: Logger) {
+        self.usual = usual
+        self.ofMessages = ofMessages
+        self.logger = logger
+    }
+
+    /// Single messages were claimed: their marks are next.
+    func messagesClaimed() {
+        messagesUntil.withLock { $0 = .now + Self.messagePause }
+        // Beside: what is to be marked meanwhile goes the usual way.
+        guard !ofMessages.isConnected, !isOpening.exchange(true, ordering: .relaxed) else { return }
+        Task {
+            try? await ofMessages.awaitConnection()
+            isOpening.store(false, ordering: .relaxed)
+        }
+    }
+
+    /// Commits marks, and returns the parts that are still held. They go behind the outcomes if their own connection is not there or
+    /// cannot do it: the outcomes that are being stored may be of the same parts and lock them.
+    func commit(_ marks: [PartMark]) async throws -> Set<Int64> {
+        if messagesUntil.withLock({ $0 }) > .now, ofMessages.isConnected {
+            do {
+                return try await ofMessages.mark(marks)
+            } catch {
+                logger.debug("\(marks.count) marks go behind the outcomes: \(error)")
+            }
+        }
+        return try await usual.mark(marks)
     }
 }
 
