@@ -124,7 +124,7 @@ final class Sender: GatewayDelegate {
 
     private func carryOut(_ action: DispatchState.Action) {
         switch action {
-        case .mark(let asked): marks.stream.continuation.yield(asked)
+        case .mark(let asked): marks.asked.continuation.yield(asked)
         case .submit(let batch): gateway?.submit(batch)
         case .resendLater(let batchID, let attempt): scheduleResend(batchID, attempt)
         case .store(let isFull): isFull ? signals.store.fire() : scheduleFlush()
@@ -210,7 +210,7 @@ final class Sender: GatewayDelegate {
     func stop() {
         isStopped.withLock { $0 = true }
         signals.store.fire()
-        marks.stream.continuation.finish()
+        marks.asked.continuation.finish()
     }
 }
 
@@ -384,7 +384,7 @@ extension Sender {
     /// Commits marks, one call after the other, until ``stop()``.
     func markLoop() async {
         var backOff = BackOff(initial: .milliseconds(200), maximum: .seconds(5))
-        for await asked in marks.stream.stream {
+        for await asked in marks.asked.stream {
             do {
                 let held = try await measures.time(\.mark) { try await marks.commit(asked) }
                 CrashPoint.afterMark.reached()
@@ -445,7 +445,7 @@ final class MarkLane: Sendable {
     private static let messagePause = Duration.seconds(1)
 
     /// What is to be marked.
-    let stream = AsyncStream.makeStream(of: [PartMark].self)
+    let asked = AsyncStream.makeStream(of: [PartMark].self)
     private let usual: Store
     private let ofMessages: Store
     /// A task waits for the connection of messages.
