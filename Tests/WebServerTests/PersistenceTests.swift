@@ -49,6 +49,19 @@ import Testing
         try await site.drain()
     }
 
+    /// What is stored is answered, though the client has said that it sends nothing more.
+    @Test func aClientThatSendsNothingMoreIsAnswered() async throws {
+        let site = try await WebSite.start()
+        let sent = try await site.send(messages: 1)
+        let receipt = RawHTTP.request("GET", "/r/?id=h\(sent.uuid(1)),\(sent.hexDelivery),1", body: "")
+        let registration = RawHTTP.request("POST", "/nms/mobile/1/registerIOS.jssp", body: Self.registration)
+        for request in [receipt, registration, receipt + registration] {
+            let answers = try await RawHTTP.send(port: site.port, Array(request.utf8))
+            #expect(answers.map(\.status) == (request == receipt + registration ? [200, 200] : [200]))
+        }
+        try await site.drain()
+    }
+
     @Test func oldClientsMayAskForMore() async throws {
         let site = try await WebSite.start()
         let client = try await RawConnection.open(port: site.port)

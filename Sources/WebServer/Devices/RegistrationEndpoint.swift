@@ -12,12 +12,10 @@ struct RegistrationEndpoint: Sendable {
     let proofs: UserKeyProofs
     let mostBytes: Int
 
-    /// 200 only when the registration is committed: an SDK never sends the same data again.
+    /// Reads the body of a request, and answers it.
     func answer(_ request: Request, _ target: WebTarget, _ platform: Platform) async throws -> WebAnswer {
         guard request.method == .post else { return .wrongMethod(allowed: "POST") }
-        if let type = request.head.headerFields[.contentType]?.lowercased(), type.hasPrefix("multipart/") {
-            return .wrongContentType
-        }
+        if Self.isMultipart(request.head) { return .wrongContentType }
         var announced: Int?
         if let length = request.head.headerFields[.contentLength].flatMap({ Int($0) }) {
             guard length <= mostBytes else { return .tooLarge(limit: mostBytes) }
@@ -31,11 +29,107 @@ struct RegistrationEndpoint: Sendable {
         }
         // Half a registration could be a valid one with half a token.
         guard announced == nil || announced == body.readableBytes else { return .truncatedBody }
-        do {
-            return await store(try registration(target.query, body, platform))
-        } catch {
-            return WebAnswer(Self.status(error), error.description)
+        return await withCheckedContinuation { continuation in
+            answer(request.head, query: target.query, body: body, platform) { continuation.resume(returning: $0) }
         }
+    }
+
+    /// 200 only when the registration is committed, as an SDK never sends the same data again; tells it from whatever thread.
+    func answer(
+        _ request: HTTPRequest,
+        query: Substring,
+        body: ByteBuffer,
+        _ platform: Platform,
+        _ answer: @escaping @Sendable (WebAnswer) -> Void
+    ) {
+        if Self.isMultipart(request) { return answer(.wrongContentType) }
+        do {
+            let registration = try registration(query, body, platform)
+            guard let application = directory.known(registration.integrationKey),
+                let claim = proofs.plainClaim(application: application.id)
+            else {
+                // The database has to be asked, or a signature to be checked.
+                Task { answer(await find(registration)) }
+                return
+            }
+            var placed = try place(registration, application)
+            placed.claim = claim
+            writer.submit(placed) { answer(Self.answer($0, nil)) }
+        } catch {
+            answer(error.answer)
+        }
+    }
+
+    private static func isMultipart(_ request: HTTPRequest) -> Bool {
+        request.headerFields[.contentType]?.lowercased().hasPrefix("multipart/") ?? false
+    }
+
+    /// Parameters of the body win over those of the query string.
+    private func registration(
+        _ query: Substring,
+        _ body: ByteBuffer,
+        _ platform: Platform
+    ) throws(RefusedRegistration) -> DeviceRegistration {
+        var form = FormParameters()
+        do {
+            if !query.isEmpty { try form.read(Array(query.utf8)) }
+            if body.readableBytes > 0 { try form.read(Array(body.readableBytesView)) }
+        } catch {
+            throw RefusedRegistration(.form(error))
+        }
+        do { return try DeviceRegistration(form, platform: platform) } catch { throw RefusedRegistration(error) }
+    }
+
+    private func find(_ registration: DeviceRegistration) async -> WebAnswer {
+        switch await directory.find(registration.integrationKey) {
+        case .unknown: return .unknownKey
+        case .unavailable: return .databaseAway
+        case .known(let application):
+            do {
+                var placed = try place(registration, application)
+                switch await proofs.claim(registration.userKeyProof, application: application.id, &placed) {
+                case .decided(let refusal): return Self.answer(await writer.submit(placed), refusal)
+                case .unavailable: return .unreadableProofKey
+                }
+            } catch {
+                return error.answer
+            }
+        }
+    }
+
+    private func place(
+        _ registration: DeviceRegistration,
+        _ application: RegistrableApplication
+    ) throws(RefusedRegistration) -> PlacedRegistration {
+        // A key of the other platform: its tokens would be sent to the wrong gateway.
+        guard application.platform == registration.platform else { throw RefusedRegistration(answer: .unknownKey) }
+        guard case .success(let declarations) = application.declarations else {
+            throw RefusedRegistration(answer: .unreadableDeclarations)
+        }
+        do {
+            return try PlacedRegistration(registration, application: application.id, declarations: declarations)
+        } catch {
+            throw RefusedRegistration(error)
+        }
+    }
+
+    private static func answer(_ decision: RegistrationDecision, _ refusal: UserKeyProof.Refusal?) -> WebAnswer {
+        switch decision {
+        case .stored: refusal.map { .registeredUnproven($0) } ?? .registered
+        case .refused: .refusedValue
+        case .unavailable: .databaseAway
+        }
+    }
+}
+
+/// A registration that is not stored, and what its device is told.
+private struct RefusedRegistration: Error {
+    let answer: WebAnswer
+
+    init(answer: WebAnswer) { self.answer = answer }
+
+    init(_ error: RegistrationError) {
+        answer = WebAnswer(Self.status(error), error.description)
     }
 
     /// What is wrong, so that a client can tell without reading: something else than UTF-8, what can be no token, or what does not
@@ -45,56 +139,6 @@ struct RegistrationEndpoint: Sendable {
         case .form(let error) where error.code == .notUTF8: .unsupportedMediaType
         case .token: .unprocessableContent
         case .form, .missing, .additionalParameters, .tooLong: .badRequest
-        }
-    }
-
-    /// Parameters of the body win over those of the query string.
-    private func registration(
-        _ query: Substring,
-        _ body: ByteBuffer,
-        _ platform: Platform
-    ) throws(RegistrationError) -> DeviceRegistration {
-        var form = FormParameters()
-        do {
-            if !query.isEmpty { try form.read(Array(query.utf8)) }
-            if body.readableBytes > 0 { try form.read(Array(body.readableBytesView)) }
-        } catch {
-            throw .form(error)
-        }
-        return try DeviceRegistration(form, platform: platform)
-    }
-
-    private func store(_ registration: DeviceRegistration) async -> WebAnswer {
-        switch await directory.find(registration.integrationKey) {
-        case .unknown: return .unknownKey
-        case .unavailable: return .databaseAway
-        case .known(let application):
-            // A key of the other platform: its tokens would be sent to the wrong gateway.
-            guard application.platform == registration.platform else { return .unknownKey }
-            guard case .success(let declarations) = application.declarations else { return .unreadableDeclarations }
-            do {
-                var placed = try PlacedRegistration(
-                    registration,
-                    application: application.id,
-                    declarations: declarations
-                )
-                let refusal: UserKeyProof.Refusal?
-                switch await proofs.claim(registration.userKeyProof, application: application.id, &placed) {
-                case .decided(let reason): refusal = reason
-                case .unavailable: return .unreadableProofKey
-                }
-                return answer(await writer.submit(placed), refusal)
-            } catch {
-                return WebAnswer(Self.status(error), error.description)
-            }
-        }
-    }
-
-    private func answer(_ decision: RegistrationDecision, _ refusal: UserKeyProof.Refusal?) -> WebAnswer {
-        switch decision {
-        case .stored: refusal.map { .registeredUnproven($0) } ?? .registered
-        case .refused: .refusedValue
-        case .unavailable: .databaseAway
         }
     }
 }
@@ -134,11 +178,14 @@ final class ApplicationDirectory: Sendable {
         }
     }
 
+    /// What a key stands for, as far as that was read; the database is not asked.
+    func known(_ key: String) -> RegistrableApplication? { applications.current[key] }
+
     /// Looks a key up; the database is asked only about one that is not known.
     func find(_ key: String) async -> Result {
-        if let application = applications.current[key] { return .known(application) }
+        if let application = known(key) { return .known(application) }
         guard await applications.refresh(timeout: timeout) else { return .unavailable }
-        return applications.current[key].map(Result.known) ?? .unknown
+        return known(key).map(Result.known) ?? .unknown
     }
 
     /// Reads all of them again, since their declarations may have changed.

@@ -47,8 +47,15 @@ final class RegistrationWriter: Sendable {
 
     /// Waits until the registration is committed, or cannot be.
     func submit(_ registration: PlacedRegistration) async -> RegistrationDecision {
-        guard let committer = group.withLock({ $0 }) else { return .unavailable }
-        return await committer.submit(registration) ?? .unavailable
+        await withCheckedContinuation { continuation in
+            submit(registration) { continuation.resume(returning: $0) }
+        }
+    }
+
+    /// Tells when the registration is committed, or cannot be; from whatever thread.
+    func submit(_ registration: PlacedRegistration, answer: @escaping @Sendable (RegistrationDecision) -> Void) {
+        guard let committer = group.withLock({ $0 }) else { return answer(.unavailable) }
+        committer.submit(registration) { answer($0 ?? .unavailable) }
     }
 
     private func store(

@@ -59,6 +59,15 @@ final class UserKeyProofs: Sendable {
         _ = await trust.refresh()
     }
 
+    /// The claim of the registrations of an application whose service asks for no proof; nil if it asks for one, or is not known here.
+    func plainClaim(application: Int32) -> UserKeyClaim? {
+        switch trust.current.services[application]?.trust {
+        case .open: .open
+        case .server: .server
+        case .signed, nil: nil
+        }
+    }
+
     /// Sets the claim of a registration, and the user key that its proof names if it names none itself.
     func claim(
         _ token: String?,

@@ -62,11 +62,20 @@ final class WebResponder: Sendable {
         trackingStart = prefix + "/r/?"
     }
 
-    /// Whether a request is one of a device's receipts, which ``answerTracking(_:peer:_:)`` answers.
-    func isTracking(_ request: HTTPRequest) -> Bool {
-        guard request.method == .get, let path = request.path else { return false }
-        return path.hasPrefix(trackingStart) && request.headerFields[.contentLength] == nil
-            && request.headerFields[.transferEncoding] == nil
+    /// What a device asks with a request, if that can be answered without a task of its own: one whose length is known before it is read,
+    /// and within the limit.
+    func deviceRequest(_ request: HTTPRequest) -> DeviceRequest? {
+        guard let path = request.path, request.headerFields[.transferEncoding] == nil else { return nil }
+        let length = request.headerFields[.contentLength]
+        if request.method == .get { return path.hasPrefix(trackingStart) && length == nil ? .receipt : nil }
+        guard request.method == .post, let length, let count = Int(length), count <= registration.mostBytes else {
+            return nil
+        }
+        return switch WebPlace(Self.without(prefix, WebTarget(request).path)) {
+        case .registerIOS: .registration(.ios)
+        case .registerAndroid: .registration(.android)
+        case .tracking, .test, .live, .ready, .api, nil: nil
+        }
     }
 
     /// Whether a request may have one of the connections that are kept for the API: it is one to it, or somebody looks how the process
@@ -88,9 +97,11 @@ final class WebResponder: Sendable {
         if exchange.isForwarded, let client = exchange.client { admission.close(client) }
     }
 
-    /// Answers a receipt without a task of its own: gives the head of the answer and its body, from whatever thread.
-    func answerTracking(
+    /// Answers a device's request without a task of its own: gives the head of the answer and its body, from whatever thread.
+    func answer(
         _ request: HTTPRequest,
+        _ kind: DeviceRequest,
+        body: ByteBuffer,
         peer: IPAddress?,
         _ write: @escaping @Sendable (HTTPResponse, ByteBuffer) -> Void
     ) {
@@ -99,11 +110,15 @@ final class WebResponder: Sendable {
         let finish: @Sendable (WebAnswer) -> Void = { [self] answer in
             if isEntered { leave(exchange) }
             write(answer.head(date: date.now(), requestID: exchange.id), answer.body)
-            log(exchange, request.method, .tracking, answer.status)
+            log(exchange, request.method, kind.place, answer.status)
         }
         guard isEntered else { return finish(.tooManyAtOnce) }
         if let refusal = refusal(request, exchange) { return finish(refusal) }
-        tracking.answer(request, query: WebTarget(request).query, exchange, finish)
+        let query = WebTarget(request).query
+        switch kind {
+        case .receipt: tracking.answer(request, query: query, exchange, finish)
+        case .registration(let platform): registration.answer(request, query: query, body: body, platform, finish)
+        }
     }
 
     /// Answers one request.
@@ -300,6 +315,23 @@ enum WebPlace: Sendable, Hashable {
         case .live: "/health/live"
         case .ready: "/health/ready"
         case .api: "/api/"
+        }
+    }
+}
+
+/// What a device sends so often that it is answered without a task of its own.
+enum DeviceRequest: Sendable, Hashable {
+    /// That a message was received or clicked.
+    case receipt
+    /// A registration through the path of a platform.
+    case registration(Platform)
+
+    /// Its path.
+    var place: WebPlace {
+        switch self {
+        case .receipt: .tracking
+        case .registration(.ios): .registerIOS
+        case .registration(.android): .registerAndroid
         }
     }
 }

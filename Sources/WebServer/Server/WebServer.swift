@@ -7,13 +7,13 @@
 //
 // HOW IT IS USED
 //   `pushmta web` makes a WebServer of a WebSetup, with the routes of WebAPI, and awaits run(onOpen:). SIGTERM and SIGINT
-//   call drain(); SIGHUP calls reopenAccessLog() and reloadCertificate(). A connection passes ConnectionGuard; WebResponder
-//   finds the path: RegistrationEndpoint and TrackingEndpoint are the devices', /health and /r/test have their own, and /api/
-//   goes to Hummingbird's router.
+//   call drain(); SIGHUP calls reopenAccessLog() and reloadCertificate(). A connection passes ConnectionGuard and
+//   DeviceShortcut, which answers what devices send; WebResponder finds the path: RegistrationEndpoint and TrackingEndpoint are
+//   the devices', /health and /r/test have their own, and /api/ goes to Hummingbird's router.
 //
 // THREADS AND TASKS
 //   web.threads event loops, by default one a core; they are the process's and end with it. A request's task runs on its
-//   connection's loop; a hit has no task at all.
+//   connection's loop; a hit and a registration have no task at all.
 //   Writers gather items (GroupCommitter), one transaction at a time each. Registrations, hits and reading have a connection
 //   each, the API three and one for its keys, made when they are needed. A spooled hit waits for the disk. Nobody waits
 //   longer for the database than his limit says; a statement whose time is over still blocks the next one on its connection.
