@@ -95,7 +95,6 @@ enum NoAnswerReason {
         case .connectionClosed: isWritten ? "ConnectionLost" : notWritten
         case .timeout: AnswerTable.timeout
         case .cancelled: cancelled
-        case .notSubmitted: "NotSubmitted"
         }
     }
 }

@@ -1,13 +1,3 @@
-import CNGHTTP2
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// The open streams of a connection, found by stream id: nearly all without hashing.
 ///
 /// A client's stream ids grow by two, so `id / 2` modulo a power of two is a slot of its own for each of the streams that
@@ -133,30 +123,5 @@ final class StreamTable<Value> {
         }
         old.deinitialize(count: oldCapacity)
         old.deallocate()
-    }
-}
-
-/// Copies the next piece of a body whose eight-byte header says how long it is and how much of it has been taken.
-let readArenaBody: nghttp2_data_source_read_callback = { _, _, target, room, flags, source, _ in
-    guard let body = source?.pointee.ptr, let target, let flags else { return 0 }
-    let length = Int(body.load(as: UInt32.self))
-    let sent = Int(body.load(fromByteOffset: 4, as: UInt32.self))
-    let piece = min(room, length - sent)
-    memcpy(target, body + 8 + sent, piece)
-    body.storeBytes(of: UInt32(sent + piece), toByteOffset: 4, as: UInt32.self)
-    if sent + piece == length { flags.pointee |= UInt32(NGHTTP2_DATA_FLAG_EOF.rawValue) }
-    return piece
-}
-
-/// A session, as nghttp2's callbacks find it.
-protocol CallbackOwner: AnyObject {}
-
-extension CallbackOwner {
-    /// Runs what a callback does, without counting a reference: whoever calls nghttp2 holds the session meanwhile.
-    /// - Returns: 0, for nghttp2.
-    @inline(__always)
-    static func with(_ user: UnsafeMutableRawPointer?, _ body: (Self) -> Void) -> Int32 {
-        if let user { Unmanaged<Self>.fromOpaque(user)._withUnsafeGuaranteedRef(body) }
-        return 0
     }
 }

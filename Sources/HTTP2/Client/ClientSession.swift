@@ -1,4 +1,3 @@
-import CNGHTTP2
 import NIOCore
 
 #if canImport(Glibc)
@@ -9,15 +8,11 @@ import Musl
 import Darwin
 #endif
 
-/// A client-side nghttp2 session: frames in, completions out; it does no I/O and lives on one event loop.
+/// The client's side of a connection: frames in, completions out; it does no I/O and lives on one event loop.
 ///
-/// nghttp2's callbacks only note what happened, in ``StreamTable``, ``completions`` and ``notices``; the connection handles
-/// that after `receive` or `serialise` has returned, because a callback that changed the connection's state while nghttp2 is
-/// inside it would trip Swift's exclusivity check.
-///
-/// nghttp2 keeps the streams, their windows and the order of frames. The requests' header blocks are ``HeaderEncoder``'s, which puts them
-/// in the place of nghttp2's when the frames leave: in that order the server reads them.
-final class ClientSession: CallbackOwner {
+/// What a frame tells is only noted, in ``StreamTable``, ``completions`` and ``notices``; the connection handles that after `receive` or
+/// `serialise` has returned.
+final class ClientSession: FrameSession {
     /// What a frame told, apart from the ends of requests.
     enum Notice {
         case settings(maxConcurrentStreams: UInt32?)
@@ -27,9 +22,11 @@ final class ClientSession: CallbackOwner {
 
     /// A response body above this is cut: the gateways' longest answers have a few hundred bytes.
     static let largestBody = 64 * 1_024
+    /// A body of that fits into a stream's first window several times, so that its room need not be given anew.
+    private static let usualBody = 16 * 1_024
+    /// Answers are tiny, but thousands come at once: one raise, and no WINDOW_UPDATE is ever waited for.
+    private static let receiveWindow = 16 * 1_024 * 1_024
 
-    private var session: OpaquePointer?
-    private let memory = session_memory_new()
     /// FCM's 100 streams fit, and APNs' 1,000 make it grow: a child may have hundreds of connections to FCM, and 2,048 slots of each would
     /// be a quarter of its memory.
     let streams = StreamTable(empty: StreamSlot(), capacity: 256)
@@ -39,109 +36,77 @@ final class ClientSession: CallbackOwner {
     var now: UInt64 = 0
     /// An answer came on this connection.
     private(set) var hasAnswered = false
-    /// Why nghttp2 has ended the connection from our side, if it has.
-    private(set) var ownGoAway: String?
-    private var goAwayReceived = false
-    /// Body bytes of open streams that nghttp2 has not taken yet.
+    /// The id that the next request's stream gets.
+    private(set) var nextStreamID: Int32 = 1
+    /// Bytes of bodies of open streams that were not serialised yet.
     private(set) var unsentBodyBytes = 0
     private var encoder = HeaderEncoder()
     /// The name of the field that only one request has, and that gateways give back.
     private var ownName: [UInt8] = []
+    /// The server's limit of streams, from the SETTINGS frame that is being read.
+    private var announcedLimit: UInt32?
 
-    init(initialMaxConcurrentStreams: Int) throws {
-        var callbacks: OpaquePointer?
-        var option: OpaquePointer?
-        guard memory != nil, nghttp2_session_callbacks_new(&callbacks) == 0, nghttp2_option_new(&option) == 0 else {
-            throw SessionError(code: Int32(NGHTTP2_ERR_NOMEM.rawValue))
-        }
-        defer {
-            nghttp2_session_callbacks_del(callbacks)
-            nghttp2_option_del(option)
-        }
-        nghttp2_option_set_peer_max_concurrent_streams(option, UInt32(initialMaxConcurrentStreams))
-        Self.install(callbacks)
-        var functions = session_memory_functions(memory)
-        let owner = Unmanaged.passUnretained(self).toOpaque()
-        let code = nghttp2_session_client_new3(&session, callbacks, owner, option, &functions)
-        guard code == 0 else { throw SessionError(code: code) }
-        var settings = [
-            nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0)
-        ]
-        nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), &settings, settings.count)
-        // Answers are tiny, but thousands come at once: one raise, and no WINDOW_UPDATE is ever waited for.
-        nghttp2_session_set_local_window_size(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, 16 * 1_024 * 1_024)
+    init() throws {
+        try super.init(receiveWindow: Self.receiveWindow)
+        say(FrameReader.preface)
+        saySettings([(Setting.enablePush, 0)])
+        giveWindow(0, Self.receiveWindow - Self.usualWindow)
     }
 
-    deinit {
-        nghttp2_session_del(session)
-        session_memory_delete(memory)
-    }
-
-    /// The id that the next request's stream would get.
-    var nextStreamID: Int32 {
-        let next = nghttp2_session_get_next_stream_id(session)
-        return next > UInt32(Int32.max) ? .max : Int32(next)
-    }
-
-    /// nghttp2 has neither anything to send nor anything to expect: the connection may be closed.
-    var isFinished: Bool {
-        nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0
-    }
-
-    /// Bytes of bodies that the server takes now, for all streams together.
-    var sendWindow: Int {
-        Int(nghttp2_session_get_remote_window_size(session))
-    }
+    override var isIdle: Bool { streams.count == 0 }
 
     /// Opens a stream for a request.
-    /// - Returns: false if nghttp2 opens no more streams on this connection.
+    /// - Returns: false if no more streams can be opened on this connection.
     func submit(_ batch: HTTP2RequestBatch, index: Int32) -> Bool {
+        guard goAwayReceived == nil, nextStreamID < .max - 1 else { return false }
         if ownName.isEmpty { ownName = batch.ownName }
-        let body = batch.arena + batch.entries[Int(index)].body
-        body.storeBytes(of: 0, toByteOffset: 4, as: UInt32.self)
-        var provider = nghttp2_data_provider(source: nghttp2_data_source(ptr: body), read_callback: Self.readBody)
-        let streamID = nghttp2_submit_request(session, nil, Self.method, 1, &provider, nil)
-        guard streamID > 0 else { return false }
+        (batch.arena + batch.entries[Int(index)].body).storeBytes(of: 0, toByteOffset: 4, as: UInt32.self)
         unsentBodyBytes += batch.bodyLength(index)
-        streams.insert(streamID, StreamSlot(batch, index, submitted: now))
+        streams.insert(nextStreamID, StreamSlot(batch, index, submitted: now))
+        enqueue(nextStreamID)
+        nextStreamID += 2
         return true
     }
 
-    /// Feeds bytes from the peer.
-    func receive(_ bytes: UnsafeRawBufferPointer) throws {
-        let read = nghttp2_session_mem_recv(
-            session,
-            bytes.baseAddress?.assumingMemoryBound(to: UInt8.self),
-            bytes.count
-        )
-        guard read >= 0 else { throw SessionError(code: Int32(read)) }
-    }
-
-    /// Appends what is ready to be sent to a buffer, until nothing is left or the buffer has `limit` bytes.
-    /// - Returns: whether there may be more.
-    func serialise(into buffer: inout ByteBuffer, limit: Int) throws -> Bool {
-        while buffer.readableBytes < limit {
-            var data: UnsafePointer<UInt8>?
-            let length = nghttp2_session_mem_send(session, &data)
-            guard length >= 0 else { throw SessionError(code: Int32(length)) }
-            guard length > 0, let data else { return false }
-            if data[3] == UInt8(NGHTTP2_HEADERS.rawValue) {
-                try writeHeaders(UnsafeRawBufferPointer(start: data, count: length), to: &buffer)
-            } else {
-                buffer.writeBytes(UnsafeRawBufferPointer(start: data, count: length))
-            }
-        }
-        return true
-    }
-
-    /// Writes a request's header block where nghttp2 has opened the stream with a block that stands for it.
-    private func writeHeaders(_ frame: UnsafeRawBufferPointer, to buffer: inout ByteBuffer) throws {
-        let streamID = FrameHeader.streamID(frame)
-        guard let slot = streams.find(Int32(bitPattern: streamID)), let batch = slot.pointee.value.batch
-        else { throw SessionError(code: Int32(NGHTTP2_ERR_INVALID_STATE.rawValue)) }
+    override func writeHead(_ streamID: Int32, to buffer: inout ByteBuffer) -> BodyProgress {
+        // One that is gone was given up before.
+        guard let slot = streams.find(streamID), let batch = slot.pointee.value.batch else { return .over }
+        slot.pointee.value.isWritten = true
         let index = slot.pointee.value.requestIndex
-        let flags = try FrameHeader.flagsOfWhole(frame)
-        encoder.append(batch, index, flags: flags, streamID: streamID, to: &buffer)
+        let isEmpty = batch.bodyLength(index) == 0
+        encoder.append(batch, index, flags: isEmpty ? FrameHeader.endsStream : 0, streamID: streamID, to: &buffer)
+        if isEmpty {
+            slot.pointee.value.isBodyTaken = true
+            return .over
+        }
+        return write(slot, batch, streamID, to: &buffer, limit: .max)
+    }
+
+    override func writeBody(_ streamID: Int32, to buffer: inout ByteBuffer, limit: Int) -> BodyProgress {
+        guard let slot = streams.find(streamID), let batch = slot.pointee.value.batch else { return .over }
+        return write(slot, batch, streamID, to: &buffer, limit: limit)
+    }
+
+    @inline(__always)
+    private func write(
+        _ slot: UnsafeMutablePointer<StreamTable<StreamSlot>.Slot>,
+        _ batch: HTTP2RequestBatch,
+        _ streamID: Int32,
+        to buffer: inout ByteBuffer,
+        limit: Int
+    ) -> BodyProgress {
+        let body = batch.arena + batch.entries[Int(slot.pointee.value.requestIndex)].body
+        let length = Int(body.load(as: UInt32.self))
+        let sent = Int(body.load(fromByteOffset: 4, as: UInt32.self))
+        let rest = UnsafeRawBufferPointer(start: body + 8 + sent, count: length - sent)
+        let taken = write(rest, of: streamID, isFirst: sent == 0, to: &buffer, limit: limit)
+        unsentBodyBytes -= taken
+        body.storeBytes(of: UInt32(sent + taken), toByteOffset: 4, as: UInt32.self)
+        guard sent + taken == length else { return .waits }
+        slot.pointee.value.isBodyTaken = true
+        // The server answered early, and now it has all that it was promised.
+        if slot.pointee.value.isAnswered { finish(slot, errorCode: 0) }
+        return .over
     }
 
     /// The streams whose requests were submitted before a moment and are not resolved.
@@ -149,39 +114,28 @@ final class ClientSession: CallbackOwner {
         var found: [Int32] = []
         streams.forEachOldest(below: nextStreamID) { streamID, slot in
             guard slot.submitted < moment else { return false }
-            if !slot.isCancelled { found.append(streamID) }
+            found.append(streamID)
             return true
         }
         return found
     }
 
-    func ping() {
-        nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
-    }
-
     /// Gives up a request: it is resolved at once and its stream is reset with CANCEL at the next `serialise`.
     func cancel(_ streamID: Int32, cause: HTTP2Failure.Cause) {
-        guard let slot = streams.find(streamID), !slot.pointee.value.isCancelled else { return }
-        slot.pointee.value.isCancelled = true
-        if slot.pointee.value.isAnswered {
+        guard let slot = streams.find(streamID) else { return }
+        let taken = remove(slot)
+        if taken.isWritten { sayReset(streamID, HTTP2ErrorCode.cancel.rawValue) }
+        if taken.isAnswered {
             // The server answered early and never took the rest of the body: its answer counts.
-            completeWithResponse(slot.pointee.value)
+            completeWithResponse(taken)
         } else {
             let failure = HTTP2Failure(cause)
-            complete(slot.pointee.value, slot.pointee.value.isWritten ? .ambiguous(failure) : .unprocessed(failure))
+            complete(taken, taken.isWritten ? .ambiguous(failure) : .unprocessed(failure))
         }
-        nghttp2_submit_rst_stream(
-            session,
-            UInt8(NGHTTP2_FLAG_NONE.rawValue),
-            streamID,
-            HTTP2ErrorCode.cancel.rawValue
-        )
     }
 
     /// Sends GOAWAY: no new streams, then the end of the connection.
-    func goAway() {
-        nghttp2_session_terminate_session(session, HTTP2ErrorCode.noError.rawValue)
-    }
+    func goAway() { terminate(.noError, "") }
 
     /// Resolves every open stream because the connection is gone.
     func connectionLost() {
@@ -191,40 +145,21 @@ final class ClientSession: CallbackOwner {
         }
     }
 
-    /// Copies the next piece of a body, and counts it.
-    private static let readBody: nghttp2_data_source_read_callback = { session, id, target, room, flags, source, user in
-        let piece = readArenaBody(session, id, target, room, flags, source, user)
-        if piece >= 0, let user, let flags {
-            Unmanaged<ClientSession>.fromOpaque(user)._withUnsafeGuaranteedRef { session in
-                session.unsentBodyBytes -= piece
-                guard flags.pointee & UInt32(NGHTTP2_DATA_FLAG_EOF.rawValue) != 0 else { return }
-                session.streams.find(id)?.pointee.value.isBodyTaken = true
-            }
-        }
-        return piece
-    }
-
-    /// The one field that nghttp2 is told of: it asks for the method to know whether answers have bodies. Immutable, hence safe to share,
-    /// and it lives as long as the process.
-    nonisolated(unsafe) private static let method: UnsafeMutablePointer<nghttp2_nv> = {
-        let text = UnsafeMutablePointer<UInt8>.allocate(capacity: 11)
-        for (position, byte) in ":methodPOST".utf8.enumerated() { text[position] = byte }
-        let field = UnsafeMutablePointer<nghttp2_nv>.allocate(capacity: 1)
-        let noCopy = UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue)
-        field.initialize(to: nghttp2_nv(name: text, value: text + 7, namelen: 7, valuelen: 4, flags: noCopy))
-        return field
-    }()
-
-    /// A stream ended: what that means for its request.
-    func finish(_ slot: UnsafeMutablePointer<StreamTable<StreamSlot>.Slot>, errorCode: UInt32?) {
+    private func remove(_ slot: UnsafeMutablePointer<StreamTable<StreamSlot>.Slot>) -> StreamSlot {
+        forget(slot.pointee.streamID)
         let taken = streams.remove(slot)
         if !taken.isBodyTaken, let batch = taken.batch { unsentBodyBytes -= batch.unsentBodyLength(taken.requestIndex) }
-        if taken.isCancelled { return }
+        return taken
+    }
+
+    /// A stream ended: what that means for its request.
+    private func finish(_ slot: UnsafeMutablePointer<StreamTable<StreamSlot>.Slot>, errorCode: UInt32?) {
+        let taken = remove(slot)
         if taken.isAnswered || (errorCode == 0 && taken.status >= 200) {
             completeWithResponse(taken)
         } else if errorCode == HTTP2ErrorCode.refusedStream.rawValue, taken.status == 0 {
             // A server that has begun to answer has processed the request, whatever it says afterwards.
-            complete(taken, .unprocessed(HTTP2Failure(goAwayReceived ? .goAway : .reset(.refusedStream))))
+            complete(taken, .unprocessed(HTTP2Failure(goAwayReceived != nil ? .goAway : .reset(.refusedStream))))
         } else {
             let cause = errorCode.map { HTTP2Failure.Cause.reset(HTTP2ErrorCode(rawValue: $0)) } ?? .connectionClosed
             complete(taken, taken.isWritten ? .ambiguous(HTTP2Failure(cause)) : .unprocessed(HTTP2Failure(cause)))
@@ -249,37 +184,46 @@ final class ClientSession: CallbackOwner {
         )
     }
 
-    func noteGoAway(_ frame: nghttp2_goaway) {
-        goAwayReceived = true
-        let data = UnsafeBufferPointer(start: frame.opaque_data, count: frame.opaque_data_len)
-        notices.append(
-            .goAway(code: frame.error_code, lastStreamID: frame.last_stream_id, debugData: Array(data.prefix(4_096)))
-        )
+    // MARK: What frames mean
+
+    override func hasBegun(_ streamID: Int32) -> Bool { streamID % 2 == 1 && streamID < nextStreamID }
+
+    override func hasBody(_ streamID: Int32) -> Bool {
+        streams.find(streamID).map { !$0.pointee.value.isBodyTaken } ?? false
     }
 
-    func noteOwnGoAway(_ frame: nghttp2_goaway) {
-        let text = String(
-            decoding: UnsafeBufferPointer(start: frame.opaque_data, count: frame.opaque_data_len),
-            as: UTF8.self
-        )
-        ownGoAway = "\(HTTP2ErrorCode(rawValue: frame.error_code))" + (text.isEmpty ? "" : ", \(text)")
-    }
-
-    func noteSettings(_ frame: nghttp2_settings) {
-        var limit: UInt32?
-        for position in 0..<frame.niv {
-            let entry = frame.iv[position]
-            switch UInt32(entry.settings_id) {
-            case NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue: limit = entry.value
-            case NGHTTP2_SETTINGS_HEADER_TABLE_SIZE.rawValue: encoder.limitTable(Int(entry.value))
-            default: break
-            }
+    override func headersReceived(_ streamID: Int32, ends: Bool, _ block: UnsafeRawBufferPointer) throws {
+        guard hasBegun(streamID) else {
+            throw ConnectionError(.protocolError, "HEADERS on a stream that was never opened")
         }
-        notices.append(.settings(maxConcurrentStreams: limit))
+        guard let slot = streams.find(streamID), !slot.pointee.value.isAnswered else {
+            // The answer to a request that was given up; the table has to know its fields all the same.
+            return try fields.read(block) { _, _ in }
+        }
+        guard slot.pointee.value.isWritten else {
+            throw ConnectionError(.protocolError, "HEADERS on a stream that was never opened")
+        }
+        let isTrailer = slot.pointee.value.status >= 200
+        var check = FieldCheck(isRequest: false, isTrailer: isTrailer)
+        try fields.read(block) { name, value in
+            if check.take(name, value) { note(slot, name, value) }
+        }
+        check.end()
+        let isInformational = !isTrailer && slot.pointee.value.status < 200
+        guard !check.isMalformed, ends || !isTrailer, !(ends && isInformational) else {
+            return fail(streamID, .protocolError)
+        }
+        if !isTrailer, !isInformational, let length = check.length {
+            slot.pointee.value.announcedLength = UInt16(exactly: length) ?? StreamSlot.noLength
+        }
+        if ends { answered(slot) }
     }
 
-    func noteHeader(_ streamID: Int32, _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
-        guard let slot = streams.find(streamID) else { return }
+    private func note(
+        _ slot: UnsafeMutablePointer<StreamTable<StreamSlot>.Slot>,
+        _ name: UnsafeBufferPointer<UInt8>,
+        _ value: UnsafeBufferPointer<UInt8>
+    ) {
         // `:status`, `retry-after` and the request's own field are all that the answers need; the length tells most others apart.
         if name.count == 7, name[0] == UInt8(ascii: ":") {
             slot.pointee.value.status = value.reduce(0) { $0 &* 10 &+ Int16($1 &- UInt8(ascii: "0")) }
@@ -293,78 +237,60 @@ final class ClientSession: CallbackOwner {
             }
         }
     }
-}
 
-extension ClientSession {
-    static func install(_ callbacks: OpaquePointer?) {
-        nghttp2_session_callbacks_set_on_header_callback(callbacks) {
-            _,
-            frame,
-            name,
-            nameLength,
-            value,
-            valueLength,
-            _,
-            user in
-            guard let frame else { return 0 }
-            let name = UnsafeBufferPointer(start: name, count: nameLength)
-            let value = UnsafeBufferPointer(start: value, count: valueLength)
-            return ClientSession.with(user) { $0.noteHeader(frame.pointee.hd.stream_id, name, value) }
-        }
-        nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, streamID, data, length, user in
-            ClientSession.with(user) { $0.noteBody(streamID, UnsafeBufferPointer(start: data, count: length)) }
-        }
-        nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, streamID, errorCode, user in
-            ClientSession.with(user) { session in
-                if let slot = session.streams.find(streamID) { session.finish(slot, errorCode: errorCode) }
-            }
-        }
-        nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, user in
-            guard let frame else { return 0 }
-            return ClientSession.with(user) { $0.note(frame.pointee) }
-        }
-        nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, user in
-            guard let frame else { return 0 }
-            return ClientSession.with(user) { $0.noteSent(frame.pointee) }
-        }
-    }
-
-    private func noteBody(_ streamID: Int32, _ data: UnsafeBufferPointer<UInt8>) {
-        guard let slot = streams.find(streamID) else { return }
+    override func dataReceived(_ streamID: Int32, ends: Bool, _ data: UnsafeRawBufferPointer, window: Int) throws {
+        guard let slot = streams.find(streamID), !slot.pointee.value.isAnswered else { return }
+        guard slot.pointee.value.status >= 200 else { return fail(streamID, .protocolError) }
         let room = max(0, Self.largestBody - slot.pointee.value.body.count)
         slot.pointee.value.body.append(contentsOf: data.prefix(room))
-    }
-
-    private func noteSent(_ frame: nghttp2_frame) {
-        if frame.hd.type == UInt8(NGHTTP2_HEADERS.rawValue) {
-            streams.find(frame.hd.stream_id)?.pointee.value.isWritten = true
-        } else if frame.hd.type == UInt8(NGHTTP2_GOAWAY.rawValue) {
-            noteOwnGoAway(frame.goaway)
+        if ends {
+            answered(slot)
+        } else if window > data.count || window > 0 && slot.pointee.value.body.count > Self.usualBody {
+            giveWindow(streamID, window)
         }
     }
 
-    private func note(_ frame: nghttp2_frame) {
-        switch UInt32(frame.hd.type) {
-        case NGHTTP2_HEADERS.rawValue, NGHTTP2_DATA.rawValue:
-            guard frame.hd.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 else { return }
-            streams.find(frame.hd.stream_id)?.pointee.value.isAnswered = true
-        case NGHTTP2_SETTINGS.rawValue where frame.hd.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) == 0:
-            noteSettings(frame.settings)
-        case NGHTTP2_GOAWAY.rawValue:
-            noteGoAway(frame.goaway)
-        case NGHTTP2_PING.rawValue where frame.hd.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0:
-            notices.append(.pingAnswered)
-        default:
-            break
+    /// The answer is complete, which ends the stream if the request is.
+    private func answered(_ slot: UnsafeMutablePointer<StreamTable<StreamSlot>.Slot>) {
+        let announced = slot.pointee.value.announcedLength
+        // An answer that never has a body may name a length that it does not have (RFC 9110, section 8.6).
+        if announced != StreamSlot.noLength, Int(announced) != slot.pointee.value.body.count,
+            slot.pointee.value.status != 204, slot.pointee.value.status != 304
+        {
+            return fail(slot.pointee.streamID, .protocolError)
+        }
+        slot.pointee.value.isAnswered = true
+        if slot.pointee.value.isBodyTaken { finish(slot, errorCode: 0) }
+    }
+
+    override func resetReceived(_ streamID: Int32, _ code: UInt32) throws {
+        if let slot = streams.find(streamID) { finish(slot, errorCode: code) }
+    }
+
+    override func streamFailed(_ streamID: Int32, _ code: HTTP2ErrorCode) {
+        if let slot = streams.find(streamID) { finish(slot, errorCode: code.rawValue) }
+    }
+
+    override func settingReceived(_ id: UInt16, _ value: UInt32) throws {
+        switch id {
+        case Setting.maxConcurrentStreams: announcedLimit = value
+        case Setting.headerTableSize: encoder.limitTable(Int(value))
+        case Setting.enablePush where value != 0:
+            throw ConnectionError(.protocolError, "a server that wants to be pushed to")
+        default: break
         }
     }
-}
 
-extension ClientSession {
-    /// nghttp2's own name for a connection-level error, as a text.
-    struct SessionError: Error, CustomStringConvertible {
-        var code: Int32
-        var description: String { String(cString: nghttp2_strerror(code)) }
+    override func settingsReceived() { notices.append(.settings(maxConcurrentStreams: announcedLimit.take())) }
+
+    override func pingAnswered() { notices.append(.pingAnswered) }
+
+    override func goAwayReceived(_ code: UInt32, _ last: Int32, _ debugData: UnsafeRawBufferPointer) throws {
+        notices.append(.goAway(code: code, lastStreamID: last, debugData: Array(debugData.prefix(4_096))))
+        for streamID in streams.openStreams() {
+            guard let slot = streams.find(streamID), streamID > last || !slot.pointee.value.isWritten else { continue }
+            finish(slot, errorCode: HTTP2ErrorCode.refusedStream.rawValue)
+        }
     }
 }
 
@@ -384,7 +310,7 @@ struct StreamSlot {
     var status: Int16 = 0
     private let ownLength: UInt16
     var batch: HTTP2RequestBatch?
-    /// When the request was handed to nghttp2, in nanoseconds of the event loop's clock.
+    /// When the request was submitted, in nanoseconds of the event loop's clock.
     var submitted: UInt64 = 0
     /// Stands for the value of the request's own header field: the value itself is in the batch's memory.
     private let ownHash: UInt64
@@ -394,12 +320,13 @@ struct StreamSlot {
     var isWritten = false
     /// The response is complete, whatever happens to the stream afterwards.
     var isAnswered = false
-    /// The request was given up and resolved; the slot keeps its batch's memory until nghttp2 has closed the stream.
-    var isCancelled = false
     /// See ``HTTP2Response/echoesRequest``.
     var echoesRequest = false
-    /// nghttp2 has taken the whole body.
+    /// The whole body has been serialised.
     var isBodyTaken = false
+    /// The length that the answer's body is to have, if it was announced and can be checked: a longer body is cut.
+    var announcedLength = Self.noLength
+    static let noLength = UInt16.max
 
     /// No stream.
     init() {

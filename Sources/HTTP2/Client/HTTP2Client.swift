@@ -1,4 +1,4 @@
-// HTTP2: HTTP/2 on nghttp2 and SwiftNIO, a client for the gateways and a server for the simulator.
+// HTTP2: HTTP/2 on SwiftNIO, a client for the gateways and a server for the simulator.
 //
 // WHAT IT DOES
 //   The client holds a number of connections to one server, sends batches of small requests over them, follows the server's
@@ -13,13 +13,14 @@
 //   HTTP2ServerDelegate into a channel. The bench of the laboratory drives the client directly.
 //
 // THREADS AND TASKS
-//   Everything happens on the one event loop, the calls of the delegate as well. Calls from other threads hop once. nghttp2's
-//   callbacks only note what happened; it is handled when nghttp2 has returned. Nothing blocks.
+//   Everything happens on the one event loop, the calls of the delegate as well. Calls from other threads hop once. What
+//   a frame tells is only noted while a read is taken apart, and handled when all of it is. Nothing blocks.
 //
 // STATE AND FILES
 //   Memory only. A batch owns the memory that paths, values and bodies are read from, and each open stream holds its batch.
-//   nghttp2 keeps streams, windows and the order of frames; the requests' header blocks are HeaderEncoder's. The trust roots
-//   are read from a file at the start, and again when dialling has failed.
+//   FrameSession takes frames apart and keeps windows and what is to be sent; ClientSession and ServerSession keep the streams.
+//   HeaderEncoder writes header blocks, and nghttp2 reads them. The trust roots are read from a file at the start, and again
+//   when dialling has failed.
 //
 // FAILURES
 //   No connection: the delegate is told and it dials again, with a new DNS answer, after pauses that double from 1 s to 5 s;
@@ -32,11 +33,12 @@
 //   None of its own: HTTP2ClientConfiguration and HTTP2ServerSettings have them, with the reason for each value.
 //
 // SEE ALSO
-//   Client/HTTP2ClientPool.swift, Client/HTTP2ClientConnection.swift, Client/ClientSession.swift,
+//   Client/HTTP2ClientPool.swift, Client/HTTP2ClientConnection.swift, FrameSession.swift, Client/ClientSession.swift,
 //   Client/HeaderEncoder.swift, Client/HTTP2RequestBatch.swift, Client/DialPacing.swift, Server/HTTP2ServerHandler.swift,
 //   Sources/CNGHTTP2/module.modulemap
 
 import NIOCore
+import NIOSSL
 
 /// A set of HTTP/2 connections to one server: batches of requests in, the end of each request out.
 ///
@@ -242,4 +244,167 @@ public struct HTTP2ClientStatus: Sendable {
     public var streamLimit: Int
     /// How many connections there are to be, and why.
     public var size: ConnectionSetSize
+}
+
+/// The settings of a set of connections to one server.
+public struct HTTP2ClientConfiguration: Sendable {
+    public var host: String
+    public var port: Int
+    /// The connections, whatever is spoken on them.
+    public var connections: ConnectionOptions
+    /// nil speaks HTTP/2 over plain TCP with prior knowledge.
+    public var tls: HTTP2TLS?
+    /// The proxy that connections go through; nil for none.
+    public var proxy: HTTP2Proxy?
+    /// Concurrent streams until the server's SETTINGS name a limit: 1 for APNs with tokens, 1,000 with a certificate, 100 for
+    /// FCM.
+    public var initialMaxConcurrentStreams: Int
+    /// Our own ceiling per connection: 1,000 is what APNs announces. A server that names no limit gets 100 streams.
+    public var maxConcurrentStreams = 1_000
+    /// With requests outstanding and nothing read for so long, a PING asks whether the server is there. Go's and pushy's
+    /// figure is 15 s as well.
+    public var pingAfterSilenceMilliseconds: Int64 = 15_000
+    /// A PING without an answer for so long ends the connection.
+    public var pingTimeoutMilliseconds: Int64 = 15_000
+    /// After so many deadlines in a row without any answer the connection is retired.
+    public var timeoutsBeforeRetirement = 3
+    /// Connects only while requests wait: for FCM, which closes idle connections after minutes and polices PINGs.
+    public var dialsLazily = false
+    /// A connection is retired before it opens a stream with this id or a higher one; 2^31-1 is the protocol's last.
+    public var lastStreamID: Int32 = .max
+
+    public init(
+        host: String,
+        port: Int,
+        connections: ConnectionOptions,
+        tls: HTTP2TLS? = HTTP2TLS(),
+        initialMaxConcurrentStreams: Int
+    ) {
+        self.host = host
+        self.port = port
+        self.connections = connections
+        self.tls = tls
+        self.initialMaxConcurrentStreams = initialMaxConcurrentStreams
+    }
+}
+
+/// A client's connections to one server, whatever is spoken on them.
+public struct ConnectionOptions: Sendable, Hashable {
+    /// How many are held at most, 1 or more.
+    public var count: Int
+    /// How many are held at least; as many as at most unless set. Between the two an HTTP/2 client opens what rate and latency ask for, see
+    /// ``ConnectionSetSize``.
+    public var fewest: Int
+    /// A request without an answer for so long is given up and counts as ambiguous. FCM asks for 10 s or more.
+    public var requestTimeoutMilliseconds: Int64
+    /// The time until a connection can take requests: for the name, TCP, TLS and, with HTTP/2, the first SETTINGS frame together.
+    public var connectTimeoutMilliseconds: Int64
+    /// The first pause between attempts to connect; it doubles up to the maximum, with jitter.
+    public var firstBackOffMilliseconds: Int64 = 1_000
+    /// No more than five seconds: nobody waits longer for a server that is back, and only one process of all hosts goes on dialling for long.
+    public var maximumBackOffMilliseconds: Int64 = 5_000
+
+    public init(count: Int = 1, requestTimeoutMilliseconds: Int64, connectTimeoutMilliseconds: Int64) {
+        self.count = count
+        fewest = count
+        self.requestTimeoutMilliseconds = requestTimeoutMilliseconds
+        self.connectTimeoutMilliseconds = connectTimeoutMilliseconds
+    }
+}
+
+/// How a client proves the server's identity, and its own where the server asks for that.
+public struct HTTP2TLS: Sendable {
+    /// A PEM file with the trusted roots; nil means the system's.
+    public var trustRootsFile: String?
+    /// The name that the certificate must carry and that is sent as SNI; nil means the host.
+    public var serverName: String?
+    /// The client's certificate; nil for none.
+    public var identity: HTTP2TLSIdentity?
+
+    public init(trustRootsFile: String? = nil, serverName: String? = nil, identity: HTTP2TLSIdentity? = nil) {
+        self.trustRootsFile = trustRootsFile
+        self.serverName = serverName
+        self.identity = identity
+    }
+}
+
+/// What a client proves its own identity with.
+public struct HTTP2TLSIdentity: Sendable {
+    /// The certificate, then those that signed it.
+    public let certificateChain: [NIOSSLCertificate]
+    /// The certificate's key.
+    public let privateKey: NIOSSLPrivateKey
+
+    public init(certificateChain: [NIOSSLCertificate], privateKey: NIOSSLPrivateKey) {
+        self.certificateChain = certificateChain
+        self.privateKey = privateKey
+    }
+}
+
+/// Why a request ended without a response.
+public struct HTTP2Failure: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What happened to the request's stream or connection.
+    public enum Cause: Sendable, Hashable {
+        /// The server reset the stream.
+        case reset(HTTP2ErrorCode)
+        /// The server sent GOAWAY and the stream is above its last stream id.
+        case goAway
+        /// The connection ended while the request was on it.
+        case connectionClosed
+        /// The request's deadline passed; the stream was reset with CANCEL.
+        case timeout
+        /// The caller took the request back before it was written.
+        case cancelled
+    }
+
+    public var cause: Cause
+
+    public init(_ cause: Cause) {
+        self.cause = cause
+    }
+
+    public var description: String {
+        switch cause {
+        case .reset(let code): "the stream was reset by the server with \(code)"
+        case .goAway: "the server closed the connection for new streams before it processed this one"
+        case .connectionClosed: "the connection ended before an answer came"
+        case .timeout: "no answer came before the request's deadline"
+        case .cancelled: "the request was taken back before it was written"
+        }
+    }
+}
+
+/// The error codes of RFC 9113 section 7.
+public struct HTTP2ErrorCode: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
+    public var rawValue: UInt32
+
+    public init(rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+
+    public static let noError = HTTP2ErrorCode(rawValue: 0x0)
+    public static let protocolError = HTTP2ErrorCode(rawValue: 0x1)
+    public static let internalError = HTTP2ErrorCode(rawValue: 0x2)
+    public static let flowControlError = HTTP2ErrorCode(rawValue: 0x3)
+    public static let settingsTimeout = HTTP2ErrorCode(rawValue: 0x4)
+    public static let streamClosed = HTTP2ErrorCode(rawValue: 0x5)
+    public static let frameSizeError = HTTP2ErrorCode(rawValue: 0x6)
+    public static let refusedStream = HTTP2ErrorCode(rawValue: 0x7)
+    public static let cancel = HTTP2ErrorCode(rawValue: 0x8)
+    public static let compressionError = HTTP2ErrorCode(rawValue: 0x9)
+    public static let connectError = HTTP2ErrorCode(rawValue: 0xa)
+    public static let enhanceYourCalm = HTTP2ErrorCode(rawValue: 0xb)
+    public static let inadequateSecurity = HTTP2ErrorCode(rawValue: 0xc)
+    public static let http11Required = HTTP2ErrorCode(rawValue: 0xd)
+
+    private static let names = [
+        "NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED",
+        "FRAME_SIZE_ERROR", "REFUSED_STREAM", "CANCEL", "COMPRESSION_ERROR", "CONNECT_ERROR", "ENHANCE_YOUR_CALM",
+        "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED",
+    ]
+
+    /// The name that RFC 9113 gives the code, or the number in hexadecimal when it has none.
+    public var description: String {
+        rawValue < UInt32(Self.names.count) ? Self.names[Int(rawValue)] : "0x" + String(rawValue, radix: 16)
+    }
 }

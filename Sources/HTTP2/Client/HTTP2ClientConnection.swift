@@ -1,7 +1,7 @@
 import NIOCore
 import NIOTLS
 
-/// One connection of a client: moves bytes between the channel and the nghttp2 session, and watches over the session's life.
+/// One connection of a client: moves bytes between the channel and its session, and watches over the session's life.
 ///
 /// All of it happens on the event loop. The pool that owns the connection decides which requests it gets.
 final class HTTP2ClientConnection: ChannelInboundHandler {
@@ -51,7 +51,7 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
     init(configuration: HTTP2ClientConfiguration, pool: HTTP2ClientPool) throws {
         self.configuration = configuration
         self.pool = pool
-        session = try ClientSession(initialMaxConcurrentStreams: configuration.initialMaxConcurrentStreams)
+        session = try ClientSession()
         limit = min(configuration.initialMaxConcurrentStreams, configuration.maxConcurrentStreams)
     }
 
@@ -67,7 +67,9 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
 
     /// Streams that may be opened now; none while the owner has not recorded the answers whose streams they were.
     var room: Int {
-        guard state == .ready, session.completions.isEmpty, context?.channel.isWritable == true else { return 0 }
+        guard state == .ready, session.completions.isEmpty, session.ownGoAway == nil,
+            context?.channel.isWritable == true
+        else { return 0 }
         return max(0, limit - session.streams.count)
     }
 
@@ -206,7 +208,7 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
         guard isFirst, !awaitsPing else { return }
         guard pool.pacing.isRecovering else { return becomeReady() }
         awaitsPing = true
-        session.ping()
+        session.sayPing()
     }
 
     private func becomeReady() {
@@ -268,8 +270,8 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
     /// Writes all that the session has to say, in one flush, and hands over what has ended by that.
     func send() {
         write()
-        // Streams end while their last frame is written if they were answered early or nghttp2 refused to open them. Their
-        // slots are used again in a task of its own: a request that can never be opened must not become a recursion.
+        // Streams end while their last frame is written if they were answered early. Their slots are used again in a task of its own,
+        // or what is submitted then would become a recursion.
         guard !session.completions.isEmpty else { return }
         deliver()
         pool.pumpSoon()
@@ -278,21 +280,17 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
     private func write() {
         guard let context, state != .closing, state != .closed else { return }
         var hasWritten = false
-        do {
-            var hasMore = true
-            while hasMore {
-                pool.output.clear(minimumCapacity: Self.outputPiece)
-                hasMore = try session.serialise(into: &pool.output, limit: Self.outputPiece - 16_384)
-                if pool.output.readableBytes > 0 {
-                    context.write(wrapOutboundOut(pool.output), promise: nil)
-                    hasWritten = true
-                }
+        var hasMore = true
+        while hasMore {
+            pool.output.clear(minimumCapacity: Self.outputPiece)
+            hasMore = session.serialise(into: &pool.output, limit: Self.outputPiece - 16_384)
+            if pool.output.readableBytes > 0 {
+                context.write(wrapOutboundOut(pool.output), promise: nil)
+                hasWritten = true
             }
-        } catch {
-            close("the HTTP/2 session failed: \(error)")
         }
         if hasWritten { context.flush() }
-        // nghttp2 ends the session after an error of the server's; an orderly end is `closeIfDone`'s.
+        // The session ends after an error of the server's; an orderly end is `closeIfDone`'s.
         if session.isFinished, state != .draining || session.streams.count > 0 {
             close("the server broke the HTTP/2 protocol: \(session.ownGoAway ?? "the session has ended")")
         }
@@ -330,7 +328,7 @@ extension HTTP2ClientConnection {
     /// Asks the server whether it is there; `told` is called when it says anything.
     func ask(_ told: @escaping () -> Void) {
         whenHeard = told
-        session.ping()
+        session.sayPing()
         send()
     }
 
@@ -363,7 +361,7 @@ extension HTTP2ClientConnection {
                 close("the server did not answer a PING within \(configuration.pingTimeoutMilliseconds) ms")
             }
         } else if now - quietSince >= .milliseconds(configuration.pingAfterSilenceMilliseconds) {
-            session.ping()
+            session.sayPing()
             pingSent = now
         }
     }

@@ -12,7 +12,7 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
     struct Entry {
         var path: Slice
         var firstValue: Int32
-        /// The body's header: its length and how much of it has been handed to nghttp2, both `UInt32`.
+        /// The body's header: its length and how much of it has been serialised, both `UInt32`.
         var body: Int
     }
 
@@ -68,7 +68,7 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
         hasOwnPaths = !sharedHeaders.contains { $0.name == ":path" }
         precondition(
             sharedHeaders.allSatisfy { $0.name != ":method" || $0.value == "POST" },
-            "nghttp2 reads answers as those to POST"
+            "answers are read as those to POST"
         )
         // 160 bytes a request hold a path with a 64-digit token, a UUID and the body's header, which alone takes up to 15.
         self.capacity = max(4_096, capacity * (hasOwnPaths ? 160 : 16) + bodyBytes)
@@ -154,7 +154,7 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
         Int(arena.load(fromByteOffset: entries[Int(index)].body, as: UInt32.self))
     }
 
-    /// How much of a request's body nghttp2 has not taken yet.
+    /// How much of a request's body has not been serialised yet.
     func unsentBodyLength(_ index: Int32) -> Int {
         let body = entries[Int(index)].body
         return Int(arena.load(fromByteOffset: body, as: UInt32.self))

@@ -1,11 +1,9 @@
-import CNGHTTP2
 import NIOCore
 
 /// Writes the header blocks of a connection's requests (HPACK, RFC 7541).
 ///
-/// nghttp2 writes `authorization` into each request, and all strings in Huffman's code where that is shorter, which cost a sender a
-/// fifth of its time and a gateway that is written with nghttp2 two fifths. Here a field whose value lasts is sent once, as Apple
-/// advises ("Establishing a connection to APNs"), and strings go as they are.
+/// A field whose value lasts, `authorization` among them, is sent once, as Apple advises ("Establishing a connection to APNs"), and strings
+/// go as they are: Huffman's code would cost both ends more time than its bytes are worth.
 struct HeaderEncoder {
     /// What the requests of a batch have in common, as bytes that hold until something enters the table.
     private struct Template {
@@ -36,7 +34,7 @@ struct HeaderEncoder {
         _ request: HTTP2RequestBatch,
         _ index: Int32,
         flags: UInt8,
-        streamID: UInt32,
+        streamID: Int32,
         to buffer: inout ByteBuffer
     ) {
         let entry = request.entries[Int(index)]
@@ -92,7 +90,14 @@ struct HeaderEncoder {
         batch = table.insertions == before ? request.number : 0
     }
 
-    private mutating func encoded(_ field: HTTP2HeaderField) -> [UInt8] {
+    /// What is to be said of the table at the beginning of the next block.
+    mutating func takeUpdates() -> [UInt8] { table.takeUpdates() }
+
+    /// How many fields have entered the table: what was encoded holds as long as this does.
+    var insertions: Int { table.insertions }
+
+    /// A field that lasts, as bytes that hold until something enters the table.
+    mutating func encoded(_ field: HTTP2HeaderField) -> [UInt8] {
         let (name, value) = (Array(field.name.utf8), Array(field.value.utf8))
         var block: [UInt8] = []
         if field.indexing == .value, let index = table.find(name, value) {
@@ -116,63 +121,6 @@ struct HeaderEncoder {
         HeaderBlockWriter.append(known ?? 0, prefix: enters ? 6 : 4, mark: mark, to: &block)
         if known == nil { HeaderBlockWriter.append(name, to: &block) }
         return block
-    }
-}
-
-/// The nine bytes before a frame's payload (RFC 7540, section 4.1).
-enum FrameHeader {
-    static let length = 9
-    /// No server takes less in one frame (RFC 7540, section 6.5.2), and header blocks seldom have a fiftieth of it.
-    private static let largestPayload = 16_384
-    private static let headers: UInt8 = 1
-    private static let continuation: UInt8 = 9
-    private static let endHeaders: UInt8 = 4
-    private static let endStream: UInt8 = 1
-
-    static func streamID(_ frame: UnsafeRawBufferPointer) -> UInt32 {
-        UInt32(bigEndian: frame.loadUnaligned(fromByteOffset: 5, as: UInt32.self))
-    }
-
-    /// The flags of a HEADERS frame for a block that takes the place of its own, END_STREAM at most. One that goes on in another frame, or has
-    /// priority or padding, would lose that.
-    static func flagsOfWhole(_ frame: UnsafeRawBufferPointer) throws -> UInt8 {
-        let flags = frame[4] & endStream
-        guard frame[4] == flags | endHeaders else {
-            throw ClientSession.SessionError(code: Int32(NGHTTP2_ERR_INVALID_STATE.rawValue))
-        }
-        return flags
-    }
-
-    /// Makes frames of a header block that ends the buffer and has room for a frame's header before it.
-    static func divide(_ buffer: inout ByteBuffer, from start: Int, flags: UInt8, streamID: UInt32) {
-        let count = buffer.writerIndex - start - length
-        guard count > largestPayload else {
-            return set(&buffer, at: start, count, headers, flags | endHeaders, streamID)
-        }
-        let block = buffer.getBytes(at: start + length, length: count) ?? []
-        buffer.moveWriterIndex(to: start)
-        for first in stride(from: 0, to: count, by: largestPayload) {
-            let piece = block[first..<min(first + largestPayload, count)]
-            let at = buffer.writerIndex
-            buffer.writeRepeatingByte(0, count: length)
-            buffer.writeBytes(piece)
-            let own = first == 0 ? flags : 0
-            let last = piece.endIndex == count ? endHeaders : 0
-            set(&buffer, at: at, piece.count, first == 0 ? headers : continuation, own | last, streamID)
-        }
-    }
-
-    private static func set(
-        _ buffer: inout ByteBuffer,
-        at start: Int,
-        _ count: Int,
-        _ type: UInt8,
-        _ flags: UInt8,
-        _ streamID: UInt32
-    ) {
-        buffer.setInteger(UInt32(count) << 8 | UInt32(type), at: start)
-        buffer.setInteger(flags, at: start + 4)
-        buffer.setInteger(streamID, at: start + 5)
     }
 }
 
@@ -300,7 +248,7 @@ struct HeaderTable {
     }
 
     /// Takes a field in and gives up those that came first if room is short.
-    /// - Returns: false if it is too large. nghttp2 keeps the same bound: what takes more than three quarters of the table leaves none to
+    /// - Returns: false if it is too large. nghttp2 keeps the same bound as a sender: what takes more than three quarters of the table leaves none to
     ///   the other fields, and they would come in anew with each request.
     mutating func insert(_ name: [UInt8], _ value: [UInt8]) -> Bool {
         let entry = Entry(name: name, value: value)

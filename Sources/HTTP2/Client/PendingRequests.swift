@@ -78,7 +78,7 @@ struct PendingRequests {
 
     /// How many of the first requests have bodies that fit into a window.
     ///
-    /// A body that fits in part only would be sent in part, and nghttp2 then puts its stream behind all others: under a
+    /// A body that fits in part only would be sent in part, and its stream then waits for the window behind all others: under a
     /// constant stream of new requests it would never be finished. So new requests wait for the window instead, in order.
     ///
     /// - Parameters:

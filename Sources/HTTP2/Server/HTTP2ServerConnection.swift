@@ -1,6 +1,6 @@
-import CNGHTTP2
 import NIOCore
 import NIOSSL
+import Synchronization
 
 /// A server's side of one connection; all of it is used on the connection's event loop.
 public final class HTTP2ServerConnection {
@@ -77,18 +77,14 @@ public final class HTTP2ServerConnection {
     private func write() {
         guard !isClosed else { return }
         var hasWritten = false
-        do {
-            var hasMore = true
-            while hasMore {
-                output.clear(minimumCapacity: Self.outputPiece)
-                hasMore = try session.serialise(into: &output, limit: Self.outputPiece - 16_384)
-                if output.readableBytes > 0 {
-                    context.write(NIOAny(output), promise: nil)
-                    hasWritten = true
-                }
+        var hasMore = true
+        while hasMore {
+            output.clear(minimumCapacity: Self.outputPiece)
+            hasMore = session.serialise(into: &output, limit: Self.outputPiece - 16_384)
+            if output.readableBytes > 0 {
+                context.write(NIOAny(output), promise: nil)
+                hasWritten = true
             }
-        } catch {
-            return abort()
         }
         if hasWritten { context.flush() }
     }
@@ -114,52 +110,23 @@ public final class HTTP2ServerConnection {
 }
 
 /// A response head that is sent again and again, with at most one field whose value varies.
-public final class HTTP2PreparedResponse: @unchecked Sendable {
-    // Unchecked: the memory that the fields point to is written once, here, and only read afterwards.
-
-    let fields: [nghttp2_nv]
+public final class HTTP2PreparedResponse: Sendable {
+    private static let lastNumber = Atomic<UInt64>(0)
+    /// No other head of the process has this number.
+    let number = HTTP2PreparedResponse.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
+    let fields: [HTTP2HeaderField]
     /// The beginning of the field that varies, a literal that nobody on the way is to index (RFC 7541, section 6.2.3), up to its value; nil for none.
-    ///
-    /// nghttp2 would put each value into Huffman's code, which took simulator and child 4 % of their time.
     let varyingName: [UInt8]?
-    private let arena: UnsafeMutablePointer<UInt8>
 
     /// - Parameters:
-    ///   - headers: fields that all have; with a field that varies they go into one frame of 16,384 bytes, else the connection ends.
+    ///   - headers: fields that all have.
     ///   - varyingHeader: the name of a field whose value is given with each response; it is never indexed.
     public init(status: Int, headers: [(String, String)], varyingHeader: String? = nil) {
-        let texts: [(String, String)] = [(":status", String(status))] + headers
-        let size = texts.reduce(0) { $0 + $1.0.utf8.count + $1.1.utf8.count }
-        let arena = UnsafeMutablePointer<UInt8>.allocate(capacity: max(1, size))
-        var used = 0
-        func store(_ text: String) -> UnsafeMutablePointer<UInt8> {
-            let start = arena + used
-            for byte in text.utf8 {
-                arena[used] = byte
-                used += 1
-            }
-            return start
-        }
-        let noCopyName = UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue)
-        let noCopyValue = UInt8(NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue)
-        fields = texts.map { name, value in
-            nghttp2_nv(
-                name: store(name),
-                value: store(value),
-                namelen: name.utf8.count,
-                valuelen: value.utf8.count,
-                flags: noCopyName | noCopyValue
-            )
-        }
-        self.arena = arena
+        fields = ([(":status", String(status))] + headers).map { HTTP2HeaderField($0.0, $0.1) }
         varyingName = varyingHeader.map { name in
             var field: [UInt8] = [0x10]
             HeaderBlockWriter.append(Array(name.utf8), to: &field)
             return field
         }
-    }
-
-    deinit {
-        arena.deallocate()
     }
 }

@@ -1,4 +1,3 @@
-import CNGHTTP2
 import NIOCore
 
 #if canImport(Glibc)
@@ -9,166 +8,214 @@ import Musl
 import Darwin
 #endif
 
-/// A server-side nghttp2 session: frames in, complete requests out; it does no I/O and lives on one event loop.
-final class ServerSession: CallbackOwner {
-    private var session: OpaquePointer?
-    private let memory = session_memory_new()
+/// The server's side of a connection: frames in, complete requests out; it does no I/O and lives on one event loop.
+final class ServerSession: FrameSession {
     private let settings: HTTP2ServerSettings
     let streams = StreamTable(empty: ServerStream(), capacity: 2_048)
     /// Requests that became complete since the owner last took them.
     var requests: [HTTP2ServerRequest] = []
     /// Requests that are over, whose memory the next ones take.
     private var spare: [HTTP2ServerRequest] = []
-    /// The stream that was closed last, with its answer: nghttp2 closes one before it hands over the frame that ends it.
-    private var ended: (streamID: Int32, answer: ServerStream.Answer?) = (0, nil)
+    private var encoder = ResponseEncoder()
+    /// The last stream that was taken, and the last one that the client opened: it may not have read our GOAWAY yet.
+    private var lastStreamID: Int32 = 0
+    private var lastOpened: Int32 = 0
+    /// The limit of streams that was announced last, and the one that the client has acknowledged.
+    private var limit: UInt32
+    private var acknowledgedLimit = UInt32.max
 
-    /// Streams that a client may reset at once, and in a second. nghttp2's own 1,000 and 33 are for servers in the open: a sender that
-    /// gives up all that it has on the wire would lose the connection with it.
-    private static let streamResets: UInt64 = 1_000_000
     /// Enough for most reads; with usual requests, of a kilobyte, these are 256 KiB a connection…
     private static let mostSpare = 256
     /// …and 512 KiB at most.
     private static let largestSpare = 2 * 1_024
+    /// HPACK lets a frame of some kilobytes unfold into gigabytes: a request whose fields exceed this is reset.
+    private static let largestHeaderBlock = 64 * 1_024
 
     init(settings: HTTP2ServerSettings) throws {
         self.settings = settings
-        var callbacks: OpaquePointer?
-        guard memory != nil, nghttp2_session_callbacks_new(&callbacks) == 0 else {
-            throw ClientSession.SessionError(code: Int32(NGHTTP2_ERR_NOMEM.rawValue))
-        }
-        defer { nghttp2_session_callbacks_del(callbacks) }
-        Self.install(callbacks)
-        var options: OpaquePointer?
-        guard nghttp2_option_new(&options) == 0 else {
-            throw ClientSession.SessionError(code: Int32(NGHTTP2_ERR_NOMEM.rawValue))
-        }
-        defer { nghttp2_option_del(options) }
-        nghttp2_option_set_stream_reset_rate_limit(options, Self.streamResets, Self.streamResets)
-        // Else it keeps as many closed streams as may be open, for priorities, which are not looked at here.
-        nghttp2_option_set_no_closed_streams(options, 1)
-        var functions = session_memory_functions(memory)
-        let owner = Unmanaged.passUnretained(self).toOpaque()
-        let code = nghttp2_session_server_new3(&session, callbacks, owner, options, &functions)
-        guard code == 0 else { throw ClientSession.SessionError(code: code) }
-        submitSettings([
-            (NGHTTP2_SETTINGS_HEADER_TABLE_SIZE, settings.headerTableSize),
-            (NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, settings.maxConcurrentStreams),
-            (NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, settings.initialWindowSize),
-            (NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, settings.maxHeaderListSize),
+        limit = settings.maxConcurrentStreams
+        try super.init(receiveWindow: Self.usualWindow, preface: FrameReader.preface.count)
+        saySettings([
+            (Setting.headerTableSize, settings.headerTableSize),
+            (Setting.maxConcurrentStreams, settings.maxConcurrentStreams),
+            (Setting.initialWindowSize, settings.initialWindowSize),
+            (Setting.maxHeaderListSize, settings.maxHeaderListSize),
         ])
     }
 
-    deinit {
-        for streamID in streams.openStreams() {
-            streams.find(streamID)?.pointee.value.responseBody?.deallocate()
-        }
-        nghttp2_session_del(session)
-        session_memory_delete(memory)
-    }
-
-    var isFinished: Bool {
-        nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0
-    }
+    override var isIdle: Bool { streams.count == 0 }
 
     func setMaxConcurrentStreams(_ limit: UInt32) {
-        submitSettings([(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, limit)])
+        self.limit = limit
+        saySettings([(Setting.maxConcurrentStreams, limit)])
     }
 
-    func submitSettings(_ values: [(nghttp2_settings_id, UInt32)]) {
-        let entries = values.map { nghttp2_settings_entry(settings_id: Int32($0.0.rawValue), value: $0.1) }
-        nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
+    override func settingAcknowledged(_ id: UInt16, _ value: UInt32) {
+        if id == Setting.maxConcurrentStreams { acknowledgedLimit = value }
     }
 
-    func receive(_ bytes: UnsafeRawBufferPointer) throws {
-        let read = nghttp2_session_mem_recv(
-            session,
-            bytes.baseAddress?.assumingMemoryBound(to: UInt8.self),
-            bytes.count
-        )
-        guard read >= 0 else { throw ClientSession.SessionError(code: Int32(read)) }
+    override func settingReceived(_ id: UInt16, _ value: UInt32) throws {
+        if id == Setting.headerTableSize { encoder.limitTable(Int(value)) }
     }
 
-    func serialise(into buffer: inout ByteBuffer, limit: Int) throws -> Bool {
-        while buffer.readableBytes < limit {
-            var data: UnsafePointer<UInt8>?
-            let length = nghttp2_session_mem_send(session, &data)
-            guard length >= 0 else { throw ClientSession.SessionError(code: Int32(length)) }
-            guard length > 0, let data else { return false }
-            let frame = UnsafeRawBufferPointer(start: data, count: length)
-            if data[3] == UInt8(NGHTTP2_HEADERS.rawValue) {
-                try writeHeaders(frame, to: &buffer)
-            } else {
-                buffer.writeBytes(frame)
-            }
-        }
-        return true
-    }
-
-    /// Writes a header block, and behind it the field that varies: as a string, and of no connection's table, it needs nothing but its place.
-    private func writeHeaders(_ frame: UnsafeRawBufferPointer, to buffer: inout ByteBuffer) throws {
-        let streamID = FrameHeader.streamID(frame)
-        guard let (response, value) = answerToWrite(Int32(bitPattern: streamID)), let name = response.varyingName else {
-            buffer.writeBytes(frame)
-            return
-        }
-        let flags = try FrameHeader.flagsOfWhole(frame)
-        let start = buffer.writerIndex
-        let room = frame.count + name.count + value.count + HeaderBlockWriter.longestInteger
-        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: room) { space in
-            var block = HeaderBlockWriter(space, from: 0)
-            block.copy(frame)
-            block.copy(name)
-            value.withUnsafeBytes { block.append($0) }
-            return block.count
-        }
-        FrameHeader.divide(&buffer, from: start, flags: flags, streamID: streamID)
-    }
-
-    /// The answer of a stream whose header block is about to be written.
-    private func answerToWrite(_ streamID: Int32) -> ServerStream.Answer? {
-        if ended.streamID == streamID { return ended.answer.take() }
-        return streams.find(streamID)?.pointee.value.answer
-    }
+    // MARK: Answers
 
     /// Answers a stream; one that is closed meanwhile is left alone.
     func respond(
         _ streamID: Int32,
         _ response: HTTP2PreparedResponse,
         varyingValue: ArraySlice<UInt8>,
-        body: some Collection<UInt8>
+        body: [UInt8]
     ) {
-        guard let slot = streams.find(streamID), slot.pointee.value.answer == nil else { return }
-        slot.pointee.value.answer = (response, varyingValue)
-        guard !body.isEmpty else {
-            nghttp2_submit_response(session, streamID, response.fields, response.fields.count, nil)
-            return
-        }
-        let record = Self.record(body)
-        slot.pointee.value.responseBody = record
-        var provider = nghttp2_data_provider(source: nghttp2_data_source(ptr: record), read_callback: readArenaBody)
-        nghttp2_submit_response(session, streamID, response.fields, response.fields.count, &provider)
+        guard let slot = streams.find(streamID), !slot.pointee.value.hasAnswer else { return }
+        slot.pointee.value.hasAnswer = true
+        slot.pointee.value.answer = ServerStream.Answer(response: response, value: varyingValue, body: body)
+        enqueue(streamID)
     }
 
-    private static func record(_ body: some Collection<UInt8>) -> UnsafeMutableRawPointer {
-        let record = UnsafeMutableRawPointer.allocate(byteCount: 8 + body.count, alignment: 8)
-        record.storeBytes(of: UInt32(body.count), as: UInt32.self)
-        record.storeBytes(of: 0, toByteOffset: 4, as: UInt32.self)
-        UnsafeMutableRawBufferPointer(start: record + 8, count: body.count).copyBytes(from: body)
-        return record
+    override func hasBegun(_ streamID: Int32) -> Bool { streamID % 2 == 1 && streamID <= lastOpened }
+
+    override var lastTaken: Int32 { lastStreamID }
+
+    override func hasBody(_ streamID: Int32) -> Bool { streams.find(streamID) != nil }
+
+    override func writeHead(_ streamID: Int32, to buffer: inout ByteBuffer) -> BodyProgress {
+        // One that is gone was reset after its answer.
+        guard let slot = streams.find(streamID), let answer = slot.pointee.value.answer.take() else { return .over }
+        let flags = answer.body.isEmpty ? FrameHeader.endsStream : 0
+        encoder.append(answer.response, answer.value, flags: flags, streamID: streamID, to: &buffer)
+        if answer.body.isEmpty {
+            answered(slot)
+            return .over
+        }
+        return write(answer, slot, to: &buffer, limit: .max)
+    }
+
+    override func writeBody(_ streamID: Int32, to buffer: inout ByteBuffer, limit: Int) -> BodyProgress {
+        guard let slot = streams.find(streamID), let answer = slot.pointee.value.answer.take() else { return .over }
+        return write(answer, slot, to: &buffer, limit: limit)
+    }
+
+    /// Writes as much of an answer's body as there is room for; what is left is kept with its stream.
+    private func write(
+        _ answer: consuming ServerStream.Answer,
+        _ slot: UnsafeMutablePointer<StreamTable<ServerStream>.Slot>,
+        to buffer: inout ByteBuffer,
+        limit: Int
+    ) -> BodyProgress {
+        let streamID = slot.pointee.streamID
+        let taken = answer.body.withUnsafeBytes {
+            let rest = UnsafeRawBufferPointer(rebasing: $0[answer.sent...])
+            return write(rest, of: streamID, isFirst: answer.sent == 0, to: &buffer, limit: limit)
+        }
+        guard answer.sent + taken == answer.body.count else {
+            answer.sent += taken
+            slot.pointee.value.answer = answer
+            return .waits
+        }
+        answered(slot)
+        return .over
+    }
+
+    /// The answer is written, which ends the stream if the request is complete.
+    private func answered(_ slot: UnsafeMutablePointer<StreamTable<ServerStream>.Slot>) {
+        slot.pointee.value.isAnswered = true
+        if slot.pointee.value.isComplete { close(slot) }
+    }
+
+    private func close(_ slot: UnsafeMutablePointer<StreamTable<ServerStream>.Slot>) {
+        forget(slot.pointee.streamID)
+        _ = streams.remove(slot)
     }
 
     func reset(_ streamID: Int32, _ code: UInt32) {
-        nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), streamID, code)
+        guard let slot = streams.find(streamID) else { return }
+        sayReset(streamID, code)
+        close(slot)
     }
 
     func goAway(lastStreamID: Int32?, code: UInt32, debugData: [UInt8]) {
-        var last = max(0, lastStreamID ?? nghttp2_session_get_last_proc_stream_id(session))
-        // nghttp2 sends no GOAWAY at all with an id that a client cannot use.
+        var last = max(0, lastStreamID ?? self.lastStreamID)
+        // A client's streams have odd ids.
         if last > 0, last % 2 == 0 { last -= 1 }
-        nghttp2_submit_goaway(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), last, code, debugData, debugData.count)
+        sayGoAway(last, code, debugData)
+        for streamID in streams.openStreams() where streamID > last {
+            if let slot = streams.find(streamID) { close(slot) }
+        }
     }
 
-    fileprivate func begin(_ streamID: Int32) {
+    // MARK: Requests
+
+    override func headersReceived(_ streamID: Int32, ends: Bool, _ block: UnsafeRawBufferPointer) throws {
+        guard streamID % 2 == 1 else {
+            throw ConnectionError(.protocolError, "HEADERS on a stream that is not the client's")
+        }
+        if let slot = streams.find(streamID) { return try trailersReceived(slot, ends, block) }
+        let isNew = streamID > lastOpened
+        lastOpened = max(streamID, lastOpened)
+        guard isNew, streamID <= lastAllowed ?? .max else {
+            // Of a stream that is over, or that our GOAWAY excludes; the table has to know the fields all the same.
+            return try fields.read(block) { _, _ in }
+        }
+        if streams.count >= acknowledgedLimit {
+            let words = settings.violationDebugData ?? Array("more streams than are allowed".utf8)
+            return terminate(.protocolError, String(decoding: words, as: UTF8.self))
+        }
+        lastStreamID = streamID
+        guard streams.count < limit else {
+            sayReset(streamID, HTTP2ErrorCode.refusedStream.rawValue)
+            return try fields.read(block) { _, _ in }
+        }
+        begin(streamID)
+        guard let slot = streams.find(streamID) else { return }
+        var check = FieldCheck(isRequest: true, isTrailer: false)
+        let fits = try read(block, into: slot, &check)
+        check.end()
+        guard fits else { return fail(streamID, .internalError) }
+        guard !check.isMalformed else { return fail(streamID, .protocolError) }
+        slot.pointee.value.announcedLength = check.length
+        if ends { complete(slot) }
+    }
+
+    private func trailersReceived(
+        _ slot: UnsafeMutablePointer<StreamTable<ServerStream>.Slot>,
+        _ ends: Bool,
+        _ block: UnsafeRawBufferPointer
+    ) throws {
+        let streamID = slot.pointee.streamID
+        guard !slot.pointee.value.isComplete else {
+            throw ConnectionError(.streamClosed, "HEADERS on a stream that the client has ended")
+        }
+        var check = FieldCheck(isRequest: true, isTrailer: true)
+        let fits = try read(block, into: slot, &check)
+        guard fits else { return fail(streamID, .internalError) }
+        guard ends, !check.isMalformed else { return fail(streamID, .protocolError) }
+        complete(slot)
+    }
+
+    /// - Returns: whether the request's fields fit.
+    private func read(
+        _ block: UnsafeRawBufferPointer,
+        into slot: UnsafeMutablePointer<StreamTable<ServerStream>.Slot>,
+        _ check: inout FieldCheck
+    ) throws -> Bool {
+        var fits = true
+        var isSound = true
+        try fields.read(block) { name, value in
+            guard fits, isSound, check.take(name, value) else {
+                isSound = !check.isMalformed
+                return
+            }
+            if slot.pointee.value.headers.bytes.count + name.count + value.count > Self.largestHeaderBlock {
+                fits = false
+            } else {
+                slot.pointee.value.headers.append(name: name, value: value)
+            }
+        }
+        return fits
+    }
+
+    private func begin(_ streamID: Int32) {
         var stream = ServerStream()
         if let request = spare.popLast() {
             stream.headers = request.headers
@@ -179,27 +226,49 @@ final class ServerSession: CallbackOwner {
         streams.insert(streamID, stream)
     }
 
-    fileprivate func finish(_ streamID: Int32) {
+    override func dataReceived(_ streamID: Int32, ends: Bool, _ data: UnsafeRawBufferPointer, window: Int) throws {
         guard let slot = streams.find(streamID) else { return }
-        var stream = streams.remove(slot)
-        stream.responseBody?.deallocate()
-        ended = (streamID, stream.answer.take())
+        guard !slot.pointee.value.isComplete else { return fail(streamID, .streamClosed) }
+        slot.pointee.value.untaken += window
+        // A smaller window than the usual one may not have come to the client's knowledge.
+        guard slot.pointee.value.untaken <= max(Self.usualWindow, Int(settings.initialWindowSize)) else {
+            return fail(streamID, .flowControlError)
+        }
+        let room = max(0, settings.largestBody - slot.pointee.value.body.count)
+        slot.pointee.value.body.append(contentsOf: data.prefix(room))
+        slot.pointee.value.bodyLength += data.count
+        if ends {
+            complete(slot)
+        } else if slot.pointee.value.untaken >= Int(settings.initialWindowSize) / 2, slot.pointee.value.untaken > 0 {
+            giveWindow(streamID, slot.pointee.value.untaken)
+            slot.pointee.value.untaken = 0
+        }
     }
 
-    fileprivate func requestComplete(_ streamID: Int32) {
-        guard let slot = streams.find(streamID) else { return }
-        var headers = HTTP2HeaderBlock()
-        swap(&headers, &slot.pointee.value.headers)
-        var body: [UInt8] = []
-        swap(&body, &slot.pointee.value.body)
-        requests.append(
-            HTTP2ServerRequest(
-                streamID: streamID,
-                headers: headers,
-                body: body,
-                bodyLength: slot.pointee.value.bodyLength
-            )
+    private func complete(_ slot: UnsafeMutablePointer<StreamTable<ServerStream>.Slot>) {
+        let streamID = slot.pointee.streamID
+        if let announced = slot.pointee.value.announcedLength, announced != slot.pointee.value.bodyLength {
+            return fail(streamID, .protocolError)
+        }
+        slot.pointee.value.isComplete = true
+        var request = HTTP2ServerRequest(
+            streamID: streamID,
+            headers: HTTP2HeaderBlock(),
+            body: [],
+            bodyLength: slot.pointee.value.bodyLength
         )
+        swap(&request.headers, &slot.pointee.value.headers)
+        swap(&request.body, &slot.pointee.value.body)
+        requests.append(request)
+        if slot.pointee.value.isAnswered { close(slot) }
+    }
+
+    override func resetReceived(_ streamID: Int32, _ code: UInt32) throws {
+        if let slot = streams.find(streamID) { close(slot) }
+    }
+
+    override func streamFailed(_ streamID: Int32, _ code: HTTP2ErrorCode) {
+        if let slot = streams.find(streamID) { close(slot) }
     }
 
     /// Takes back requests that were handled, for their memory.
@@ -214,92 +283,85 @@ final class ServerSession: CallbackOwner {
         handled.removeAll(keepingCapacity: true)
         if requests.isEmpty { swap(&requests, &handled) }
     }
-
-    /// - Returns: whether the request's fields fit with this one.
-    fileprivate func fieldReceived(
-        _ streamID: Int32,
-        _ name: UnsafeBufferPointer<UInt8>,
-        _ value: UnsafeBufferPointer<UInt8>
-    ) -> Bool {
-        guard let slot = streams.find(streamID) else { return true }
-        guard slot.pointee.value.headers.bytes.count + name.count + value.count <= largestHeaderBlock else {
-            return false
-        }
-        slot.pointee.value.headers.append(name: name, value: value)
-        return true
-    }
-
-    fileprivate func bodyReceived(_ streamID: Int32, _ data: UnsafeBufferPointer<UInt8>) {
-        guard let slot = streams.find(streamID) else { return }
-        let room = max(0, settings.largestBody - slot.pointee.value.body.count)
-        slot.pointee.value.body.append(contentsOf: data.prefix(room))
-        slot.pointee.value.bodyLength += data.count
-    }
-
-    fileprivate func invalidFrame(_ frame: nghttp2_frame, _ error: Int32) {
-        // Malformed fields come here as well, with another error, and concern their stream only.
-        guard UInt32(frame.hd.type) == NGHTTP2_HEADERS.rawValue, error == NGHTTP2_ERR_PROTO.rawValue,
-            let debugData = settings.violationDebugData
-        else { return }
-        goAway(lastStreamID: nil, code: HTTP2ErrorCode.protocolError.rawValue, debugData: debugData)
-    }
-}
-
-/// HPACK lets a frame of some kilobytes unfold into gigabytes: a request whose fields exceed this is reset.
-private let largestHeaderBlock = 64 * 1_024
-
-extension ServerSession {
-    private static func install(_ callbacks: OpaquePointer?) {
-        nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { _, frame, user in
-            guard let frame, frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST else { return 0 }
-            return ServerSession.with(user) { $0.begin(frame.pointee.hd.stream_id) }
-        }
-        nghttp2_session_callbacks_set_on_header_callback(callbacks) {
-            _,
-            frame,
-            name,
-            nameLength,
-            value,
-            valueLength,
-            _,
-            user in
-            guard let frame else { return 0 }
-            let name = UnsafeBufferPointer(start: name, count: nameLength)
-            let value = UnsafeBufferPointer(start: value, count: valueLength)
-            var takes = true
-            let code = ServerSession.with(user) { takes = $0.fieldReceived(frame.pointee.hd.stream_id, name, value) }
-            return takes ? code : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
-        }
-        nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, streamID, data, length, user in
-            ServerSession.with(user) { $0.bodyReceived(streamID, UnsafeBufferPointer(start: data, count: length)) }
-        }
-        nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, streamID, _, user in
-            ServerSession.with(user) { $0.finish(streamID) }
-        }
-        nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, user in
-            guard let frame else { return 0 }
-            let type = UInt32(frame.pointee.hd.type)
-            guard type == NGHTTP2_HEADERS.rawValue || type == NGHTTP2_DATA.rawValue,
-                frame.pointee.hd.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
-            else { return 0 }
-            return ServerSession.with(user) { $0.requestComplete(frame.pointee.hd.stream_id) }
-        }
-        nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks) { _, frame, error, user in
-            guard let frame else { return 0 }
-            return ServerSession.with(user) { $0.invalidFrame(frame.pointee, error) }
-        }
-    }
 }
 
 /// What a server connection remembers of one open stream.
 struct ServerStream {
-    typealias Answer = (response: HTTP2PreparedResponse, value: ArraySlice<UInt8>)
+    /// The response with the value of its field that varies, and how much of its body is written.
+    struct Answer {
+        let response: HTTP2PreparedResponse
+        let value: ArraySlice<UInt8>
+        let body: [UInt8]
+        var sent = 0
+    }
 
     var headers = HTTP2HeaderBlock()
     var body: [UInt8] = []
     var bodyLength = 0
-    /// The response with the value of its field that varies. It keeps the fields alive until the stream is closed, as nghttp2 reads them in place.
+    /// The length that the body is to have; nil if the client did not say.
+    var announcedLength: Int?
+    /// Bytes of the stream's window that were used and not given back.
+    var untaken = 0
+    /// Until it is written.
     var answer: Answer?
-    /// The response's body behind its header, as in ``HTTP2RequestBatch``; freed when the stream is closed.
-    var responseBody: UnsafeMutableRawPointer?
+    /// The stream is answered, or will be.
+    var hasAnswer = false
+    /// The whole request has come.
+    var isComplete = false
+    /// The whole answer is written.
+    var isAnswered = false
+}
+
+/// Writes the header blocks of a connection's answers (HPACK, RFC 7541): what lasts goes once a connection, the field that varies as it is.
+struct ResponseEncoder {
+    private var encoder = HeaderEncoder()
+    /// Blocks that hold as long as nothing enters the table.
+    private var blocks: [(number: UInt64, block: [UInt8])] = []
+
+    /// A gateway's usual answers; those that are made for once come in between.
+    private static let mostBlocks = 16
+
+    /// Takes the client's bound of the table, in bytes.
+    mutating func limitTable(_ bytes: Int) {
+        encoder.limitTable(bytes)
+        blocks = []
+    }
+
+    mutating func append(
+        _ response: HTTP2PreparedResponse,
+        _ value: ArraySlice<UInt8>,
+        flags: UInt8,
+        streamID: Int32,
+        to buffer: inout ByteBuffer
+    ) {
+        let start = buffer.writerIndex
+        let updates = encoder.takeUpdates()
+        let block = block(response)
+        let name = response.varyingName ?? []
+        let room = updates.count + block.count + name.count + value.count + HeaderBlockWriter.longestInteger
+        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: FrameHeader.length + room) { space in
+            var writer = HeaderBlockWriter(space, from: FrameHeader.length)
+            writer.copy(updates)
+            writer.copy(block)
+            if !name.isEmpty {
+                writer.copy(name)
+                value.withUnsafeBytes { writer.append($0) }
+            }
+            return writer.count
+        }
+        FrameHeader.divide(&buffer, from: start, flags: flags, streamID: streamID)
+    }
+
+    private mutating func block(_ response: HTTP2PreparedResponse) -> [UInt8] {
+        if let known = blocks.first(where: { $0.number == response.number }) { return known.block }
+        let before = encoder.insertions
+        let block = response.fields.flatMap { encoder.encoded($0) }
+        if encoder.insertions != before {
+            blocks = []
+        } else {
+            if blocks.count == Self.mostBlocks { blocks.removeFirst() }
+            blocks.append((response.number, block))
+        }
+        return block
+    }
 }

@@ -53,11 +53,11 @@ public struct ChildSettings: Sendable, Equatable {
     /// The resident memory at which a child drains and ends, in MiB.
     public var maxWorkingSetMb = 384
     /// The most connections to FCM of one child of a connector `android-v2` (`android-v1` has one).
-    public var maxGCMConnectPerChild = 200
+    public var maxGCMConnectPerChild = 400
     /// The most connections to APNs of one child of a connector `ios-http2`.
-    public var maxAPNsConnectPerChild = 32
+    public var maxAPNsConnectPerChild = 48
     /// The most messages of one child that are sent or about to be sent and not stored; how many they are follows the gateway's latency.
-    public var dispatchWindow = 40_000
+    public var dispatchWindow = 60_000
     /// The most messages of one child that are loaded and wait for the dispatch window.
     public var maxWaitingMessages = 2_000
     /// The outcomes that one transaction stores.

@@ -1,4 +1,3 @@
-import CNGHTTP2
 import NIOCore
 import Testing
 
@@ -11,7 +10,7 @@ import Testing
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
         var random = SeededGenerator(seed: seed)
-        let client = try ClientSession(initialMaxConcurrentStreams: 100)
+        let client = try ClientSession()
         let server = try ServerSession(settings: HTTP2ServerSettings())
         // Odd lengths move the arena's pieces to all alignments and through its growth.
         let bodies = (0..<60).map { _ in
@@ -72,7 +71,7 @@ import Testing
 
     /// Which response carries its own request's field: byte for byte, or in the other case.
     @Test func aResponseThatNamesItsRequestIsKnown() throws {
-        let client = try ClientSession(initialMaxConcurrentStreams: 100)
+        let client = try ClientSession()
         let server = try ServerSession(settings: HTTP2ServerSettings())
         let batch = TestBatch.make(6)
         for index in 0..<batch.count { #expect(client.submit(batch, index: Int32(index))) }
@@ -126,7 +125,7 @@ import Testing
     /// all at once, with and without a body.
     @Test(arguments: [1, 1 << 20], [[], [("x-kept", "in the table"), ("content-type", "application/json")]])
     func anAnswerHasItsOwnFieldBehindThoseOfAll(_ piece: Int, _ shared: [(String, String)]) throws {
-        let client = try ClientSession(initialMaxConcurrentStreams: 100)
+        let client = try ClientSession()
         let server = try ServerSession(settings: HTTP2ServerSettings())
         let values = [0, 1, 36, 126, 127, 128, 500].map { String(repeating: "v", count: $0) }
         let batch = TestBatch.make(values.count)
@@ -158,7 +157,7 @@ import Testing
     func headersArriveWithWhateverTableTheServerHas(_ bytes: UInt32) throws {
         var settings = HTTP2ServerSettings()
         settings.headerTableSize = bytes
-        let client = try ClientSession(initialMaxConcurrentStreams: 100)
+        let client = try ClientSession()
         let server = try ServerSession(settings: settings)
         try exchange(client, server, piece: 1 << 20)
         let batch = TestBatch.make(12)
@@ -166,7 +165,7 @@ import Testing
             for index in (3 * round)..<(3 * round + 3) { #expect(client.submit(batch, index: Int32(index))) }
             try exchange(client, server, piece: 1 << 20)
             let changes: [UInt32] = [[0, 4_096], [2_000], [0], []][round]
-            server.submitSettings(changes.map { (NGHTTP2_SETTINGS_HEADER_TABLE_SIZE, $0) })
+            server.saySettings(changes.map { (Setting.headerTableSize, $0) })
             try exchange(client, server, piece: 1 << 20)
         }
         #expect(server.requests.count == 12)
@@ -177,7 +176,7 @@ import Testing
 
     /// Header blocks that need CONTINUATION frames, and a request that is given up before its block was written.
     @Test func longHeadersArriveAndWhatIsGivenUpIsNotWritten() throws {
-        let client = try ClientSession(initialMaxConcurrentStreams: 100)
+        let client = try ClientSession()
         let server = try ServerSession(settings: HTTP2ServerSettings())
         try exchange(client, server, piece: 1 << 20)
         let batch = HTTP2RequestBatch(
@@ -215,10 +214,10 @@ import Testing
     private func exchange(_ client: ClientSession, _ server: ServerSession, piece: Int) throws {
         while true {
             var up = ByteBuffer()
-            while try client.serialise(into: &up, limit: 1 << 20) {}
+            while client.serialise(into: &up, limit: 1 << 20) {}
             try feed(up, piece) { try server.receive($0) }
             var down = ByteBuffer()
-            while try server.serialise(into: &down, limit: 1 << 20) {}
+            while server.serialise(into: &down, limit: 1 << 20) {}
             try feed(down, piece) { try client.receive($0) }
             if up.readableBytes == 0, down.readableBytes == 0 { return }
         }
