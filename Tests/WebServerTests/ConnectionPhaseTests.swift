@@ -65,9 +65,11 @@ import Testing
         #expect(phase.owesAnswer)
         phase.readHead(now: 2)
         #expect(phase.owesAnswer)
+        // Nothing is read behind a request that is being answered: the time for the body begins with its answer.
+        #expect(phase.deadline == nil)
         phase.answered(now: 3)
         #expect(!phase.owesAnswer)
-        #expect(phase.deadline == 22)
+        #expect(phase.deadline == 23)
         // An answer before the body has come, such as 413.
         phase.answered(now: 4)
         phase.readEnd(now: 5)

@@ -17,6 +17,25 @@ import Testing
         await #expect(throws: (any Error).self) { try await site.get("/health/live") }
     }
 
+    /// One request is stored, and half of the next has come, when the end is called for.
+    @Test func aRequestThatArrivesIsAnswered() async throws {
+        let site = try await WebSite.start { $0.registration.batchDelayMs = 500 }
+        let client = try await RawConnection.open(port: site.port)
+        let request = RawHTTP.request(
+            "POST",
+            "/nms/mobile/1/registerIOS.jssp",
+            body: "registrationToken=70757368546f6b656e&mobileAppUuid=integrationKey"
+        )
+        client.send(request + request.dropLast(10))
+        try await eventually("the registration waits for its transaction") { site.server.waitingRegistrations > 0 }
+        site.server.drain()
+        try await eventually("the first answer") { client.answers.count == 1 }
+        client.send(String(request.suffix(10)))
+        try await eventually("the end") { client.isClosed }
+        #expect(client.answers.map(\.status) == [200, 200])
+        try await site.drain()
+    }
+
     @Test func aDrainBeforeTheStartEndsItToo() async throws {
         let site = try await WebSite.start()
         site.server.drain()

@@ -72,6 +72,41 @@ import Testing
         try await site.drain()
     }
 
+    /// A registration counts from its head on: bodies that come slowly would else hold connections that no limit knows of.
+    @Test func registrationsThatArriveCountForTheirClient() async throws {
+        let site = try await WebSite.start { $0.limits.maxConnectionsPerClient = 2 }
+        let body = "registrationToken=70757368546f6b656e&mobileAppUuid=integrationKey"
+        let request = RawHTTP.request(
+            "POST",
+            "/nms/mobile/1/registerIOS.jssp",
+            headers: ["X-Forwarded-For: 203.0.113.9"],
+            body: body
+        )
+        var slow: [RawConnection] = []
+        for _ in 0..<2 {
+            let client = try await RawConnection.open(port: site.port)
+            client.send(String(request.dropLast(10)))
+            slow.append(client)
+        }
+        try await eventually("a third one is refused") {
+            try await RawHTTP.exchange(port: site.port, request).status == 429
+        }
+        for client in slow { client.send(String(request.suffix(10))) }
+        try await eventually("the others are answered") { slow.allSatisfy { $0.answers.map(\.status) == [200] } }
+        #expect(try await RawHTTP.exchange(port: site.port, request).status == 200)
+        // And one that goes away in the middle is not counted any more.
+        for _ in 0..<3 {
+            let client = try await RawConnection.open(port: site.port)
+            client.send(String(request.dropLast(10)))
+            await client.close()
+        }
+        try await eventually("there is room again") {
+            try await RawHTTP.exchange(port: site.port, request).status == 200
+        }
+        for client in slow { await client.close() }
+        try await site.drain()
+    }
+
     @Test func onlyTrustedProxiesAreBelieved() async throws {
         let site = try await WebSite.start { $0.limits.trustedProxies = "192.0.2.1" }
         let answer = try await site.get("/r/test", headers: ["X-Forwarded-For: 203.0.113.9", "X-Request-Id: mine"])

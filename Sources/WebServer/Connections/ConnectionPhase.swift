@@ -72,7 +72,8 @@ struct ConnectionPhase: Sendable {
     mutating func readHead(now: Int64) {
         unanswered += 1
         expectation = .body
-        expected = now &+ limits.body
+        // Behind a request that is being answered nothing may be read.
+        expected = unanswered > 1 ? nil : now &+ limits.body
     }
 
     /// A request is complete.
@@ -85,6 +86,7 @@ struct ConnectionPhase: Sendable {
     /// A request is answered.
     mutating func answered(now: Int64) {
         unanswered = max(0, unanswered - 1)
+        if case .body = expectation, unanswered == 1 { expected = now &+ limits.body }
         guard unanswered == 0, case .nothing = expectation else { return }
         becomeIdle(now)
     }
@@ -111,7 +113,7 @@ struct ConnectionPhase: Sendable {
         switch expectation {
         case .request: expected = now &+ limits.idle
         case .head: expected = now &+ limits.header
-        case .body: expected = now &+ limits.body
+        case .body: expected = unanswered > 1 ? nil : now &+ limits.body
         case .nothing: expected = nil
         }
     }

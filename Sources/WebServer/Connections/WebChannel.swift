@@ -107,8 +107,7 @@ final class DeviceShortcut: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// A request of a device that is being read.
     private struct Reading {
-        let head: HTTPRequest
-        let kind: DeviceRequest
+        let device: DeviceExchange
         var body = ByteBuffer()
     }
 
@@ -138,6 +137,7 @@ final class DeviceShortcut: ChannelDuplexHandler, RemovableChannelHandler {
     func handlerRemoved(context: ChannelHandlerContext) {
         isGone = true
         held = []
+        if let reading { responder.giveUp(reading.device) }
         reading = nil
     }
 
@@ -186,13 +186,13 @@ final class DeviceShortcut: ChannelDuplexHandler, RemovableChannelHandler {
         switch part {
         case .head(let request):
             if forwarded == 0, let kind = responder.deviceRequest(request) {
-                reading = Reading(head: request, kind: kind)
+                reading = Reading(device: responder.begin(request, kind, peer: peer))
                 return
             }
             forwarded += 1
         case .body(var bytes):
-            if reading != nil {
-                _ = reading?.body.writeBuffer(&bytes)
+            if let device = reading?.device {
+                if device.refusal == nil { _ = reading?.body.writeBuffer(&bytes) }
                 return
             }
         case .end:
@@ -208,7 +208,7 @@ final class DeviceShortcut: ChannelDuplexHandler, RemovableChannelHandler {
         isAnswering = true
         let loop = context.eventLoop
         let bound = NIOLoopBound((self, context), eventLoop: loop)
-        responder.answer(request.head, request.kind, body: request.body, peer: peer) { head, body in
+        responder.answer(request.device, body: request.body) { head, body in
             loop.execute {
                 let (shortcut, context) = bound.value
                 shortcut.write(head, body, context)
@@ -237,8 +237,10 @@ final class DeviceShortcut: ChannelDuplexHandler, RemovableChannelHandler {
             if !isAnswering, count > 0 { context.fireChannelReadComplete() }
         }
         guard !isHolding else { return }
-        for event in heldEvents { context.fireUserInboundEventTriggered(event) }
+        let events = heldEvents
         heldEvents = []
+        // One that is being read by now makes them wait again.
+        for event in events { userInboundEventTriggered(context: context, event: event) }
         if holdsRead {
             holdsRead = false
             context.read()

@@ -97,28 +97,36 @@ final class WebResponder: Sendable {
         if exchange.isForwarded, let client = exchange.client { admission.close(client) }
     }
 
+    /// Takes up a device's request whose head has come: from now on it counts against its client's limits.
+    func begin(_ request: HTTPRequest, _ kind: DeviceRequest, peer: IPAddress?) -> DeviceExchange {
+        let exchange = exchange(request, peer)
+        guard enter(exchange) else { return DeviceExchange(request, kind, exchange, refusal: .tooManyAtOnce) }
+        return DeviceExchange(request, kind, exchange, refusal: refusal(request, exchange), isEntered: true)
+    }
+
     /// Answers a device's request without a task of its own: gives the head of the answer and its body, from whatever thread.
     func answer(
-        _ request: HTTPRequest,
-        _ kind: DeviceRequest,
+        _ device: DeviceExchange,
         body: ByteBuffer,
-        peer: IPAddress?,
         _ write: @escaping @Sendable (HTTPResponse, ByteBuffer) -> Void
     ) {
-        let exchange = exchange(request, peer)
-        let isEntered = enter(exchange)
         let finish: @Sendable (WebAnswer) -> Void = { [self] answer in
-            if isEntered { leave(exchange) }
-            write(answer.head(date: date.now(), requestID: exchange.id), answer.body)
-            log(exchange, request.method, kind.place, answer.status)
+            giveUp(device)
+            write(answer.head(date: date.now(), requestID: device.exchange.id), answer.body)
+            log(device.exchange, device.request.method, device.kind.place, answer.status)
         }
-        guard isEntered else { return finish(.tooManyAtOnce) }
-        if let refusal = refusal(request, exchange) { return finish(refusal) }
-        let query = WebTarget(request).query
-        switch kind {
-        case .receipt: tracking.answer(request, query: query, exchange, finish)
-        case .registration(let platform): registration.answer(request, query: query, body: body, platform, finish)
+        if let refusal = device.refusal { return finish(refusal) }
+        let query = WebTarget(device.request).query
+        switch device.kind {
+        case .receipt: tracking.answer(device.request, query: query, device.exchange, finish)
+        case .registration(let platform):
+            registration.answer(device.request, query: query, body: body, platform, finish)
         }
+    }
+
+    /// A device's request is over, answered or not.
+    func giveUp(_ device: DeviceExchange) {
+        if device.isEntered { leave(device.exchange) }
     }
 
     /// Answers one request.
@@ -333,6 +341,31 @@ enum DeviceRequest: Sendable, Hashable {
         case .registration(.ios): .registerIOS
         case .registration(.android): .registerAndroid
         }
+    }
+}
+
+/// A device's request that is being read or answered.
+struct DeviceExchange: Sendable {
+    let request: HTTPRequest
+    let kind: DeviceRequest
+    let exchange: WebExchange
+    /// What it is refused with, whatever its body says.
+    let refusal: WebAnswer?
+    /// Whether it counts as a connection of its client, which came through a proxy.
+    let isEntered: Bool
+
+    init(
+        _ request: HTTPRequest,
+        _ kind: DeviceRequest,
+        _ exchange: WebExchange,
+        refusal: WebAnswer?,
+        isEntered: Bool = false
+    ) {
+        self.request = request
+        self.kind = kind
+        self.exchange = exchange
+        self.refusal = refusal
+        self.isEntered = isEntered
     }
 }
 
