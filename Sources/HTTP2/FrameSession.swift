@@ -6,7 +6,7 @@ import NIOCore
 /// Streams and requests are those of ``ClientSession`` and ``ServerSession``, which say here what a frame means to them.
 class FrameSession {
     /// What is to be sent before all else: settings, acknowledgements, resets, windows, GOAWAY.
-    private var control: [UInt8] = []
+    private var control = ByteBuffer()
     private var reader: FrameReader
     let fields: HeaderReader
     /// A header block that goes on in CONTINUATION frames.
@@ -41,6 +41,8 @@ class FrameSession {
     private static let largestWindow = Int(Int32.max)
     /// More than that to be acknowledged by one read is nobody's but an attacker's.
     private static let mostAcknowledgements = 1_000
+    /// The memory for what goes before all else that is kept: a thousand acknowledgements are seldom.
+    private static let keptControl = 1_024
     /// More than any gateway's or sender's; HPACK makes far more of it.
     private static let largestBlock = 256 * 1_024
 
@@ -55,7 +57,7 @@ class FrameSession {
 
     /// Whether anything is to be sent or may come.
     var isFinished: Bool {
-        control.isEmpty
+        control.readableBytes == 0
             && (ownGoAway != nil || (goAwayReceived != nil || lastAllowed != nil) && isIdle && queue.isEmpty)
     }
     /// Whether no stream is open.
@@ -115,10 +117,8 @@ extension FrameSession {
     }
 
     private func take(_ header: FrameHeader, _ payload: UnsafeRawBufferPointer) throws {
-        if let unfinished {
-            guard header.kind == .continuation, header.streamID == unfinished.streamID else {
-                throw ConnectionError(.protocolError, "a header block does not go on")
-            }
+        if let streamID = unfinished?.streamID, header.kind != .continuation || header.streamID != streamID {
+            throw ConnectionError(.protocolError, "a header block does not go on")
         }
         guard hasSettings || header.kind == .settings && header.flags & FrameHeader.acknowledges == 0 else {
             throw ConnectionError(.protocolError, "the first frame is no SETTINGS")
@@ -295,9 +295,9 @@ extension FrameSession {
     /// Appends what is ready to be sent to a buffer, until nothing is left or the buffer has `limit` bytes.
     /// - Returns: whether there may be more.
     final func serialise(into buffer: inout ByteBuffer, limit: Int) -> Bool {
-        if !control.isEmpty {
-            buffer.writeBytes(control)
-            control.removeAll(keepingCapacity: control.capacity <= 1_024)
+        if control.readableBytes > 0 {
+            buffer.writeBuffer(&control)
+            if control.capacity > Self.keptControl { control = ByteBuffer() } else { control.clear() }
             acknowledgements = 0
         }
         guard ownGoAway == nil else { return false }
@@ -368,10 +368,10 @@ extension FrameSession {
     }
 
     /// What goes before all else: a client's preface.
-    final func say(_ bytes: some Sequence<UInt8>) { control.append(contentsOf: bytes) }
+    final func say(_ bytes: [UInt8]) { control.writeBytes(bytes) }
 
     final func say(_ kind: FrameHeader.Kind, flags: UInt8 = 0, _ streamID: Int32, _ payload: [UInt8]) {
-        control += FrameHeader(kind, flags: flags, streamID).bytes(payload.count) + payload
+        payload.withUnsafeBytes { FrameHeader(kind, flags: flags, streamID).write($0, to: &control) }
     }
 
     final func sayReset(_ streamID: Int32, _ code: UInt32) { say(.reset, streamID, Self.bytes(code)) }

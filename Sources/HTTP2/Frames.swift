@@ -60,14 +60,6 @@ struct FrameHeader {
         return UnsafeRawBufferPointer(rebasing: payload[1..<payload.count - Int(padding)])
     }
 
-    func bytes(_ count: Int) -> [UInt8] {
-        let id = UInt32(bitPattern: streamID)
-        return [
-            UInt8(count >> 16 & 0xFF), UInt8(count >> 8 & 0xFF), UInt8(count & 0xFF), kind?.rawValue ?? 0, flags,
-            UInt8(id >> 24), UInt8(id >> 16 & 0xFF), UInt8(id >> 8 & 0xFF), UInt8(id & 0xFF),
-        ]
-    }
-
     /// Writes the header for a payload of so many bytes.
     @inline(__always)
     private func write(_ count: Int, to space: UnsafeMutableRawPointer) {

@@ -22,7 +22,7 @@ final class ClientSession: FrameSession {
 
     /// A response body above this is cut: the gateways' longest answers have a few hundred bytes.
     static let largestBody = 64 * 1_024
-    /// A body of that fits into a stream's first window several times, so that its room need not be given anew.
+    /// A body of this size fits into a stream's first window several times, so that its room need not be given anew.
     private static let usualBody = 16 * 1_024
     /// Answers are tiny, but thousands come at once: one raise, and no WINDOW_UPDATE is ever waited for.
     private static let receiveWindow = 16 * 1_024 * 1_024
@@ -38,6 +38,8 @@ final class ClientSession: FrameSession {
     private(set) var hasAnswered = false
     /// The id that the next request's stream gets.
     private(set) var nextStreamID: Int32 = 1
+    /// The stream whose request was begun to be written last; they leave in the order of their ids.
+    private var lastWritten: Int32 = 0
     /// Bytes of bodies of open streams that were not serialised yet.
     private(set) var unsentBodyBytes = 0
     private var encoder = HeaderEncoder()
@@ -72,6 +74,7 @@ final class ClientSession: FrameSession {
         // One that is gone was given up before.
         guard let slot = streams.find(streamID), let batch = slot.pointee.value.batch else { return .over }
         slot.pointee.value.isWritten = true
+        lastWritten = streamID
         let index = slot.pointee.value.requestIndex
         let isEmpty = batch.bodyLength(index) == 0
         encoder.append(batch, index, flags: isEmpty ? FrameHeader.endsStream : 0, streamID: streamID, to: &buffer)
@@ -186,7 +189,7 @@ final class ClientSession: FrameSession {
 
     // MARK: What frames mean
 
-    override func hasBegun(_ streamID: Int32) -> Bool { streamID % 2 == 1 && streamID < nextStreamID }
+    override func hasBegun(_ streamID: Int32) -> Bool { streamID % 2 == 1 && streamID <= lastWritten }
 
     override func hasBody(_ streamID: Int32) -> Bool {
         streams.find(streamID).map { !$0.pointee.value.isBodyTaken } ?? false
@@ -199,9 +202,6 @@ final class ClientSession: FrameSession {
         guard let slot = streams.find(streamID), !slot.pointee.value.isAnswered else {
             // The answer to a request that was given up; the table has to know its fields all the same.
             return try fields.read(block) { _, _ in }
-        }
-        guard slot.pointee.value.isWritten else {
-            throw ConnectionError(.protocolError, "HEADERS on a stream that was never opened")
         }
         let isTrailer = slot.pointee.value.status >= 200
         var check = FieldCheck(isRequest: false, isTrailer: isTrailer)

@@ -122,7 +122,7 @@ public struct HTTP2ServerSettings: Sendable {
     public var initialWindowSize: UInt32 = 65_535
     /// Bytes of a body that are kept; the rest is only counted.
     public var largestBody = 16 * 1_024
-    /// The debug data of a GOAWAY (PROTOCOL_ERROR) for a client that exceeds the limit of streams, if not nghttp2's own.
+    /// The debug data of a GOAWAY (PROTOCOL_ERROR) for a client that exceeds the limit of streams, if not the session's own words.
     public var violationDebugData: [UInt8]?
 
     public init(maxConcurrentStreams: UInt32 = 1_000) {

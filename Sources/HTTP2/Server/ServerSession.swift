@@ -158,8 +158,8 @@ final class ServerSession: FrameSession {
             return try fields.read(block) { _, _ in }
         }
         if streams.count >= acknowledgedLimit {
-            let words = settings.violationDebugData ?? Array("more streams than are allowed".utf8)
-            return terminate(.protocolError, String(decoding: words, as: UTF8.self))
+            let words = settings.violationDebugData.map { String(decoding: $0, as: UTF8.self) }
+            return terminate(.protocolError, words ?? "more streams than are allowed")
         }
         lastStreamID = streamID
         guard streams.count < limit else {

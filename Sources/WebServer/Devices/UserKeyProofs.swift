@@ -61,10 +61,14 @@ final class UserKeyProofs: Sendable {
 
     /// The claim of the registrations of an application whose service asks for no proof; nil if it asks for one, or is not known here.
     func plainClaim(application: Int32) -> UserKeyClaim? {
-        switch trust.current.services[application]?.trust {
+        trust.current.services[application].flatMap { Self.plainClaim($0.trust) }
+    }
+
+    private static func plainClaim(_ trust: UserKeyTrust) -> UserKeyClaim? {
+        switch trust {
         case .open: .open
         case .server: .server
-        case .signed, nil: nil
+        case .signed: nil
         }
     }
 
@@ -78,12 +82,9 @@ final class UserKeyProofs: Sendable {
             guard await trust.refresh() else { return .unavailable }
         }
         guard let (service, wanted) = trust.current.services[application] else { return .unavailable }
-        switch wanted {
-        case .open: return .decided(nil)
-        case .server:
-            registration.claim = .server
+        if let claim = Self.plainClaim(wanted) {
+            registration.claim = claim
             return .decided(nil)
-        case .signed: break
         }
         do throws(UserKeyProof.Refusal) {
             guard let user = try await user(token, service: service) else { return .unavailable }

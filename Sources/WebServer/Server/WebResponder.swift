@@ -100,8 +100,9 @@ final class WebResponder: Sendable {
     /// Takes up a device's request whose head has come: from now on it counts against its client's limits.
     func begin(_ request: HTTPRequest, _ kind: DeviceRequest, peer: IPAddress?) -> DeviceExchange {
         let exchange = exchange(request, peer)
-        guard enter(exchange) else { return DeviceExchange(request, kind, exchange, refusal: .tooManyAtOnce) }
-        return DeviceExchange(request, kind, exchange, refusal: refusal(request, exchange), isEntered: true)
+        let isEntered = enter(exchange)
+        let refusal = isEntered ? refusal(request, exchange) : .tooManyAtOnce
+        return DeviceExchange(request: request, kind: kind, exchange: exchange, refusal: refusal, isEntered: isEntered)
     }
 
     /// Answers a device's request without a task of its own: gives the head of the answer and its body, from whatever thread.
@@ -353,20 +354,6 @@ struct DeviceExchange: Sendable {
     let refusal: WebAnswer?
     /// Whether it counts as a connection of its client, which came through a proxy.
     let isEntered: Bool
-
-    init(
-        _ request: HTTPRequest,
-        _ kind: DeviceRequest,
-        _ exchange: WebExchange,
-        refusal: WebAnswer?,
-        isEntered: Bool = false
-    ) {
-        self.request = request
-        self.kind = kind
-        self.exchange = exchange
-        self.refusal = refusal
-        self.isEntered = isEntered
-    }
 }
 
 /// What a request is answered with.
