@@ -121,6 +121,7 @@ extension InstructionCounts {
     static func headers(_ messages: Range<Int>) throws {
         let client = try ClientSession()
         let server = try ServerSession(settings: HTTP2ServerSettings())
+        let body = [UInt8](repeating: 0x20, count: 149)
         let batch = HTTP2RequestBatch(
             sharedHeaders: [
                 HTTP2HeaderField(":method", "POST"), HTTP2HeaderField(":scheme", "https"),
@@ -131,15 +132,14 @@ extension InstructionCounts {
             ],
             perRequestHeaderNames: ["apns-id"],
             capacity: messages.count,
-            bodyBytes: messages.count * 150
+            bodies: body
         )
-        let body = [UInt8](repeating: 0x20, count: 149)
         for message in messages {
             batch.append(
                 pathPrefix: "/3/device/",
                 pathSuffix: token(message)[...],
                 headerValue: token(message)[..<36],
-                body: body[...]
+                bodyIn: body.indices
             )
         }
         for index in 0..<batch.count { precondition(client.submit(batch, index: Int32(index)), "no stream") }

@@ -32,6 +32,21 @@ import Testing
         #expect(window.admitsReported(5_000, beside: 0), "one slice always has room")
     }
 
+    @Test func aWindowFollowsTheStreams() {
+        var window = DispatchWindow(most: 4_000, ceiling: 60_000, mostBytes: .max)
+        for (streams, most, breadth) in [
+            (0, 4_000, 1.0), (4_000, 4_000, 1), (5_000, 8_000, 1), (16_000, 19_000, 1), (24_000, 30_000, 1.5),
+            (45_000, 54_000, 2),
+            (55_000, 60_000, 2), (1_000, 4_000, 1),
+        ] {
+            window.adapt(streams: streams, batchSize: 2_000)
+            #expect(window.most == most && window.breadth == breadth, "\(streams)")
+        }
+        var fixed = DispatchWindow(most: 1_000, mostBytes: .max)
+        fixed.adapt(streams: 45_000, batchSize: 2_000)
+        #expect(fixed.most == 1_000 && fixed.breadth == 1, "the setting is smaller")
+    }
+
     @Test func theRoomOfMarksIsFreedOnce() {
         var window = DispatchWindow(most: 10, mostBytes: .max)
         window.unresolved = 7
@@ -74,6 +89,19 @@ import Testing
         #expect(!queue.isEmpty && queue.stored == 0)
         queue.wasStored()
         #expect(queue.isEmpty && queue.stored == 1)
+    }
+
+    @Test func aQueueIsFullWithABatchOfTheBreadthOrWithWhatWouldEndAsUnknown() {
+        var queue = OutcomeQueue(batchSize: 3)
+        for row in 1...5 {
+            #expect(queue.isFull(breadth: 1) == (row > 3) && !queue.isFull(breadth: 2))
+            queue.outcomes.append(part: 1, token: 1, sequence: Int32(row), subscriptionID: Int64(row), status: .sent)
+        }
+        #expect(queue.isFull(breadth: 1.5) && !queue.isFull(breadth: 2))
+        queue.reported = OutcomeQueue.mostReported
+        #expect(queue.isFull(breadth: 2))
+        _ = queue.take()
+        #expect(!queue.isFull(breadth: 1) && queue.reported == 0)
     }
 
     @Test func aPartLeavesWhenItsLastBatchIsStored() {

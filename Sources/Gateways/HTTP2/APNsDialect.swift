@@ -104,7 +104,7 @@ final class APNsDialect: GatewayDialect {
             sharedHeaders: shared,
             perRequestHeaderNames: ["apns-id"],
             capacity: rows?.count ?? batch.count,
-            bodyBytes: batch.bodies.bytes.count,
+            bodies: batch.bodies.bytes,
             tag: tag
         )
         var id: [UInt8] = []
@@ -116,7 +116,7 @@ final class APNsDialect: GatewayDialect {
                 pathPrefix: "/3/device/",
                 pathSuffix: batch.tokens[row],
                 headerValue: id[...],
-                body: batch.bodies[row]
+                bodyIn: batch.bodies.range(row)
             )
         }
         if let rows {

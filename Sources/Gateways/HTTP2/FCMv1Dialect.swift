@@ -63,13 +63,13 @@ final class FCMv1Dialect: GatewayDialect {
             ],
             perRequestHeaderNames: [],
             capacity: rows?.count ?? batch.count,
-            bodyBytes: batch.bodies.bytes.count,
+            bodies: batch.bodies.bytes,
             tag: tag()
         )
         if let rows {
-            for row in rows { requests.append(body: batch.bodies[Int(row)]) }
+            for row in rows { requests.append(bodyIn: batch.bodies.range(Int(row))) }
         } else {
-            for row in 0..<batch.count { requests.append(body: batch.bodies[row]) }
+            for row in 0..<batch.count { requests.append(bodyIn: batch.bodies.range(row)) }
         }
         return [Flight(batch: batch, rows: rows, generation: token.generation, requests: requests)]
     }

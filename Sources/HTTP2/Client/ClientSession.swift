@@ -98,11 +98,13 @@ final class ClientSession: FrameSession {
         to buffer: inout ByteBuffer,
         limit: Int
     ) -> BodyProgress {
-        let body = batch.arena + batch.entries[Int(slot.pointee.value.requestIndex)].body
+        let index = slot.pointee.value.requestIndex
+        let body = batch.arena + batch.entries[Int(index)].body
         let length = Int(body.load(as: UInt32.self))
         let sent = Int(body.load(fromByteOffset: 4, as: UInt32.self))
-        let rest = UnsafeRawBufferPointer(start: body + 8 + sent, count: length - sent)
-        let taken = write(rest, of: streamID, isFirst: sent == 0, to: &buffer, limit: limit)
+        let taken = batch.withBody(index, from: sent) {
+            write($0, of: streamID, isFirst: sent == 0, to: &buffer, limit: limit)
+        }
         unsentBodyBytes -= taken
         body.storeBytes(of: UInt32(sent + taken), toByteOffset: 4, as: UInt32.self)
         guard sent + taken == length else { return .waits }

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Requests that share most of their header fields, back to back in one piece of memory.
+/// Requests that share most of their header fields, back to back in one piece of memory, and their bodies.
 ///
 /// Paths, values and bodies are read in place, so the memory lives as long as the batch, and each open stream holds the
-/// batch. Fill it with ``append(path:headerValues:body:)`` in one place, then submit it; after that it does not change.
+/// batch. The bodies may be in an array that others have, too. Fill it with ``append(path:headerValues:body:)`` in one place, then submit it; after that it does not change.
 public final class HTTP2RequestBatch: @unchecked Sendable {
     // Unchecked: filled by one owner before it is submitted and read-only afterwards, but for each body's progress word,
     // which only the event loop of the client that sends it touches.
@@ -12,6 +12,8 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
     struct Entry {
         var path: Slice
         var firstValue: Int32
+        /// Where in ``HTTP2RequestBatch/bodies`` the body begins.
+        var bodyStart: Int32
         /// The body's header: its length and how much of it has been serialised, both `UInt32`.
         var body: Int
     }
@@ -33,6 +35,8 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
     private(set) var arena: UnsafeMutableRawPointer
     private var used = 0
     private var capacity: Int
+    /// The bodies, one after the other.
+    private(set) var bodies: [UInt8]
     /// The fields that all requests carry, in the caller's order.
     let sharedHeaders: [HTTP2HeaderField]
     /// The names of the fields that each request has of its own.
@@ -53,12 +57,14 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
     ///   - sharedHeaders: fields that all requests carry, `:method` (POST), `:scheme` and `:authority` among them; `:path` only if all have the same.
     ///   - perRequestHeaderNames: names of the fields whose values come with each request. The first is the same in all batches of a client.
     ///   - capacity: the number of requests to make room for.
-    ///   - bodyBytes: the bytes of all bodies together to make room for.
+    ///   - bodies: bodies that are there already, one after the other.
+    ///   - bodyBytes: the bytes of further bodies to make room for.
     public init(
         sharedHeaders: [HTTP2HeaderField],
         perRequestHeaderNames: [String],
         capacity: Int,
-        bodyBytes: Int,
+        bodies: [UInt8] = [],
+        bodyBytes: Int = 0,
         tag: Int64 = 0
     ) {
         self.tag = tag
@@ -71,7 +77,9 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
             "answers are read as those to POST"
         )
         // 160 bytes a request hold a path with a 64-digit token, a UUID and the body's header, which alone takes up to 15.
-        self.capacity = max(4_096, capacity * (hasOwnPaths ? 160 : 16) + bodyBytes)
+        self.capacity = max(4_096, capacity * (hasOwnPaths ? 160 : 16))
+        self.bodies = bodies
+        if bodyBytes > 0 { self.bodies.reserveCapacity(bodies.count + bodyBytes) }
         self.arena = .allocate(byteCount: self.capacity, alignment: 8)
         entries.reserveCapacity(capacity)
         values.reserveCapacity(capacity * perRequestHeaderNames.count)
@@ -99,10 +107,15 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
     }
 
     /// Adds a request that has nothing of its own but a body, without an allocation.
-    public func append(body: ArraySlice<UInt8>) {
+    /// - Parameter range: where its body is in the bodies that were given at the start.
+    public func append(bodyIn range: Range<Int>) {
         precondition(!hasOwnPaths && perRequestHeaderNames.isEmpty, "all header fields are shared")
-        let noPath = Slice(offset: used, length: 0)
-        entries.append(Entry(path: noPath, firstValue: Int32(values.count), body: storeBody(body)))
+        appendEntry(path: Slice(offset: used, length: 0), firstValue: Int32(values.count), body: range)
+    }
+
+    /// Adds a request that has nothing of its own but a body.
+    public func append(body: ArraySlice<UInt8>) {
+        append(bodyIn: keep(body))
     }
 
     /// Adds a request.
@@ -122,15 +135,16 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
         for value in headerValues {
             values.append(store(value))
         }
-        entries.append(Entry(path: pathSlice, firstValue: firstValue, body: storeBody(body)))
+        appendEntry(path: pathSlice, firstValue: firstValue, body: keep(body))
     }
 
     /// Adds a request whose path is a prefix and a token, and which has one per-request value, without an allocation.
+    /// - Parameter range: where its body is in the bodies that were given at the start.
     public func append(
         pathPrefix: StaticString,
         pathSuffix: ArraySlice<UInt8>,
         headerValue: ArraySlice<UInt8>,
-        body: ArraySlice<UInt8>
+        bodyIn range: Range<Int>
     ) {
         precondition(hasOwnPaths, "the path is shared")
         precondition(perRequestHeaderNames.count == 1, "one value for each per-request header name")
@@ -140,7 +154,7 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
         _ = store(pathSuffix)
         let path = Slice(offset: start, length: used - start)
         values.append(store(headerValue))
-        entries.append(Entry(path: path, firstValue: firstValue, body: storeBody(body)))
+        appendEntry(path: path, firstValue: firstValue, body: range)
     }
 
     /// Where a path, a name or a value is; it stays there once the batch is submitted.
@@ -161,15 +175,30 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
             - Int(arena.load(fromByteOffset: body + 4, as: UInt32.self))
     }
 
-    private func storeBody(_ body: some Collection<UInt8>) -> Int {
-        let length = body.count
+    /// The rest of a body when so much of it has been serialised; it stays where it is while the closure runs.
+    @inline(__always)
+    func withBody<Result>(_ index: Int32, from sent: Int, _ read: (UnsafeRawBufferPointer) -> Result) -> Result {
+        let start = Int(entries[Int(index)].bodyStart)
+        let end = start + bodyLength(index)
+        return bodies.withUnsafeBytes { read(UnsafeRawBufferPointer(rebasing: $0[start + sent..<end])) }
+    }
+
+    private func keep(_ body: some Collection<UInt8>) -> Range<Int> {
+        let start = bodies.count
+        bodies.append(contentsOf: body)
+        return start..<bodies.count
+    }
+
+    private func appendEntry(path: Slice, firstValue: Int32, body range: Range<Int>) {
+        precondition(range.upperBound <= bodies.count, "the body is among those of the batch")
         let header = (used + 7) & ~7
         makeRoom(header - used + 8)
-        arena.storeBytes(of: UInt32(length), toByteOffset: header, as: UInt32.self)
+        arena.storeBytes(of: UInt32(range.count), toByteOffset: header, as: UInt32.self)
         arena.storeBytes(of: 0, toByteOffset: header + 4, as: UInt32.self)
         used = header + 8
-        _ = store(body)
-        return header
+        entries.append(
+            Entry(path: path, firstValue: firstValue, bodyStart: Int32(range.lowerBound), body: header)
+        )
     }
 
     private func store(_ bytes: some Collection<UInt8>) -> Slice {
@@ -213,8 +242,7 @@ extension HTTP2RequestBatch {
 
     /// The body of a request.
     public func body(_ index: Int32) -> [UInt8] {
-        let start = entries[Int(index)].body + 8
-        return [UInt8](UnsafeRawBufferPointer(start: arena + start, count: bodyLength(index)))
+        withBody(index, from: 0) { [UInt8]($0) }
     }
 
     /// Has the answers to these requests keep all their header fields; to be said before the batch is submitted.

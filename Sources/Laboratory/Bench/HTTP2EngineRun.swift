@@ -79,10 +79,10 @@ final class HTTP2EngineRun: HTTP2ClientDelegate {
                 sharedHeaders: shared,
                 perRequestHeaderNames: ["apns-id"],
                 capacity: count,
-                bodyBytes: count * body.count
+                bodies: body
             )
             for _ in 0..<count {
-                batch.append(pathPrefix: "", pathSuffix: path[...], headerValue: messageID[...], body: body[...])
+                batch.append(pathPrefix: "", pathSuffix: path[...], headerValue: messageID[...], bodyIn: body.indices)
             }
             client.submit(batch)
         }

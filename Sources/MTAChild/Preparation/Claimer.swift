@@ -170,8 +170,8 @@ final class Claimer: Sendable {
 
     /// Messages that may still be loaded, 0 or less if so many are; nil if nothing is to be claimed now.
     private func roomForClaims() -> Int? {
-        let (waiting, holdsNothing, circuit, trouble) = sender.dispatch.withLock { dispatch in
-            (dispatch.waitingMessages, dispatch.parts.isEmpty, dispatch.circuit, dispatch.trouble)
+        let (waiting, breadth, holdsNothing, circuit, trouble) = sender.dispatch.withLock { dispatch in
+            (dispatch.waitingMessages, dispatch.window.breadth, dispatch.parts.isEmpty, dispatch.circuit, dispatch.trouble)
         }
         guard trouble == .none else { return nil }
         switch circuit {
@@ -183,7 +183,7 @@ final class Claimer: Sendable {
             return nil
         }
         guard loading.count < Self.mostBeside, holdsNothing || sender.isGatewayWell else { return nil }
-        return settings.maxWaitingMessages - waiting
+        return Int(Double(settings.maxWaitingMessages) * breadth) - waiting
     }
 
     /// Takes the part of a due probe, and prepares it.

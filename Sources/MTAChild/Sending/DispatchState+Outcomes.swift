@@ -22,7 +22,10 @@ extension DispatchState {
         for outcome in resolved where outcome.index >= 0 && Int(outcome.index) < flight.rows.count {
             part.inGateway -= 1
             window.inGateway -= 1
-            if part.delivery.ambiguityPolicy == .report { window.reported -= 1 }
+            if part.delivery.ambiguityPolicy == .report {
+                window.reported -= 1
+                storing.reported += 1
+            }
             resolve(outcome, &flight, &part, now, &results)
         }
         counters.progress += 1

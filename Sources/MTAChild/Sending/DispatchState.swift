@@ -61,7 +61,7 @@ struct DispatchState: Sendable {
     }
 
     /// Whether what has gathered is stored without waiting for more.
-    var storesAtOnce: Bool { permission.isShuttingDownFast || storing.outcomes.count >= storing.batchSize }
+    var storesAtOnce: Bool { permission.isShuttingDownFast || storing.isFull(breadth: window.breadth) }
 
     /// Nothing is held, stored or on its way.
     var isEmpty: Bool { parts.isEmpty && storing.isEmpty && flights.isEmpty && !window.isMarking }
@@ -120,7 +120,7 @@ struct DispatchState: Sendable {
         case .circuitFoundOpen: circuitFoundOpen(&actions)
         case .fastShutdown: fastShutdown(&actions)
         case .journalLong(let length): actions.append(.cutJournal(upTo: length, keeping: journaledClaims))
-        case .capacityChanged(let streams): window.adapt(streams: streams)
+        case .capacityChanged(let streams): window.adapt(streams: streams, batchSize: storing.batchSize)
         case .limitsSeen(let limits, let asked):
             pace.take(limits, asked: asked, held: heldDeliveries)
             // Who waits for a message in an hour is not stuck.

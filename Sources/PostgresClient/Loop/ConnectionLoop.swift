@@ -31,6 +31,12 @@ final class ConnectionLoop {
     var notificationWaiters: [NotificationWaiter] = []
     private var groups: UInt64 = 0
     private let usesTLS: Bool
+    /// Whether part of a result has come and the socket is empty.
+    private var isInResult = false
+
+    /// A server sends a result in pieces of 8 KiB, and a wake-up for each costs both sides more than the piece. So the rest of one that
+    /// comes in pieces is left to gather for so long.
+    private static let resultMilliseconds: Int32 = 1
 
     /// As many groups may be at the server at once; more would only fill buffers.
     static let maximumGroupsInFlight = 64
@@ -69,18 +75,35 @@ final class ConnectionLoop {
             accept(mail)
         }
         try pump()
-        let readiness = Readiness.wait(
-            socket: PQsocket(connection),
-            reading: wantsToRead,
-            writing: needsFlush,
-            wakeUp: mailbox.wakeUp,
-            milliseconds: millisecondsToNextDeadline()
-        )
+        if isInResult, !needsFlush {
+            isInResult = false
+            _ = wait(reading: false, milliseconds: Self.resultMilliseconds)
+            return true
+        }
+        let readiness = wait(reading: wantsToRead, milliseconds: millisecondsToNextDeadline())
         if needsFlush, readiness.canWrite || readiness.canRead { try flush() }
-        if readiness.canRead || usesTLS && isWaitingForServer { try receive() }
+        if readiness.canRead || usesTLS && isWaitingForServer { try receiveAll() }
         expireNotificationWaiters()
         return true
     }
+
+    private func wait(reading: Bool, milliseconds: Int32) -> Readiness {
+        Readiness.wait(
+            socket: PQsocket(connection),
+            reading: reading,
+            writing: needsFlush,
+            wakeUp: mailbox.wakeUp,
+            milliseconds: milliseconds
+        )
+    }
+
+    /// Reads what has come. PQconsumeInput takes 16 KiB at most.
+    private func receiveAll() throws(PostgresError) {
+        repeat { try receive() } while isInMiddleOfResult && Readiness.canRead(socket: PQsocket(connection))
+        isInResult = isInMiddleOfResult
+    }
+
+    private var isInMiddleOfResult: Bool { exclusive == nil && !inFlight.isEmpty && PQisBusy(connection) != 0 }
 
     private func accept(_ mail: Mailbox.Mail) {
         for submission in mail.submissions {
@@ -313,6 +336,12 @@ struct NotificationWaiter {
 struct Readiness {
     var canRead = false
     var canWrite = false
+
+    /// Whether the socket has something to read now.
+    static func canRead(socket: Int32) -> Bool {
+        var descriptor = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        return poll(&descriptor, 1, 0) > 0
+    }
 
     /// Waits until the socket or the wake-up is ready, or the milliseconds are over (-1: no limit).
     ///

@@ -21,6 +21,8 @@ import Testing
                 as: UTF8.self
             )
         }
+        // Every other body is among those of the batch, the rest is copied behind them.
+        let starts = bodies.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1.utf8.count) }
         let batch = HTTP2RequestBatch(
             sharedHeaders: [
                 HTTP2HeaderField(":method", "POST"), HTTP2HeaderField(":scheme", "https"),
@@ -28,6 +30,7 @@ import Testing
             ],
             perRequestHeaderNames: ["apns-id"],
             capacity: 1,
+            bodies: Array(bodies.joined().utf8),
             bodyBytes: Int.random(in: 0...9, using: &random)
         )
         for (index, body) in bodies.enumerated() {
@@ -42,7 +45,7 @@ import Testing
                     pathPrefix: "/3/device/",
                     pathSuffix: Array("\(index)".utf8)[...],
                     headerValue: Array("id\(index)".utf8)[...],
-                    body: Array(body.utf8)[...]
+                    bodyIn: starts[index]..<starts[index] + body.utf8.count
                 )
             }
         }
