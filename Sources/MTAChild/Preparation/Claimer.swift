@@ -171,7 +171,10 @@ final class Claimer: Sendable {
     /// Messages that may still be loaded, 0 or less if so many are; nil if nothing is to be claimed now.
     private func roomForClaims() -> Int? {
         let (waiting, breadth, holdsNothing, circuit, trouble) = sender.dispatch.withLock { dispatch in
-            (dispatch.waitingMessages, dispatch.window.breadth, dispatch.parts.isEmpty, dispatch.circuit, dispatch.trouble)
+            (
+                dispatch.waitingMessages, dispatch.window.breadth, dispatch.parts.isEmpty, dispatch.circuit,
+                dispatch.trouble
+            )
         }
         guard trouble == .none else { return nil }
         switch circuit {

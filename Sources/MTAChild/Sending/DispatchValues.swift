@@ -3,14 +3,11 @@ import Store
 
 /// How much may be on its way at once: the bound of what an owner that is lost can leave ambiguous.
 struct DispatchWindow: Sendable {
-    /// Enough for a gateway that answers within 10 ms: its streams, and what is beside them.
+    /// Enough for a gateway that answers at once: the streams of a connection, and what is beside them.
     static let usual = 4_000
     /// What a window holds beside the messages on the wire: a batch of outcomes that gathers or is stored, and a thousand messages that are
     /// being marked or have their mark when a stream is free, at 100,000 a second those of 10 ms.
     private static let beside = 3_000
-    /// With more streams than these the gateway takes longer: a set that is to carry 280,000 messages a second, more than a child sends, has
-    /// no more of them at 14 ms. Fewer are rarely in use together.
-    private static let mostOfUsual = 4_000
     /// From so many streams on more is done at once, the more the more there are…
     private static let streamsOfUsual = 16_000.0
     /// …and at most twice as much: with three times as much a child had 118 MiB in place of 109, and was no faster (700,000 messages at
@@ -59,7 +56,7 @@ struct DispatchWindow: Sendable {
         breadth = min(Self.mostBreadth, max(1, Double(streams) / Self.streamsOfUsual))
         // More of them gather while others are stored.
         let more = Int((breadth - 1) * Double(3 * batchSize))
-        most = streams > Self.mostOfUsual ? min(ceiling, Self.beside + streams + more) : Self.usual
+        most = min(ceiling, max(Self.usual, Self.beside + streams + more))
         mostBytes = most > Self.usual ? Self.longBytes : Self.usualBytes
     }
 
