@@ -27,9 +27,10 @@ import Testing
 
     @Test func whatWouldEndAsUnknownHasLessRoom() {
         let window = DispatchWindow(most: 4_000, ceiling: 40_000, mostBytes: .max)
-        #expect(window.admitsReported(1_000, beside: 1_000))
-        #expect(!window.admitsReported(1_000, beside: 1_001))
-        #expect(window.admitsReported(5_000, beside: 0), "one slice always has room")
+        #expect(window.admitsReported(1_000, beside: 1_000, unstored: 2_000))
+        #expect(!window.admitsReported(1_000, beside: 1_001, unstored: 0))
+        #expect(!window.admitsReported(1_000, beside: 1_000, unstored: 2_001), "their outcomes are not stored")
+        #expect(window.admitsReported(5_000, beside: 0, unstored: 0), "one slice always has room")
     }
 
     @Test func aWindowFollowsTheStreams() {
@@ -93,15 +94,21 @@ import Testing
 
     @Test func aQueueIsFullWithABatchOfTheBreadthOrWithWhatWouldEndAsUnknown() {
         var queue = OutcomeQueue(batchSize: 3)
+        let usual = DispatchWindow(most: 4_000, ceiling: 60_000, mostBytes: .max)
+        var wide = usual
+        wide.adapt(streams: 32_000, batchSize: 3)
         for row in 1...5 {
-            #expect(queue.isFull(breadth: 1) == (row > 3) && !queue.isFull(breadth: 2))
+            #expect(queue.isFull(for: usual) == (row > 3) && !queue.isFull(for: wide))
+            #expect(queue.isFull(for: DispatchWindow(most: 4, mostBytes: .max)) == (row > 2), "half the window")
             queue.outcomes.append(part: 1, token: 1, sequence: Int32(row), subscriptionID: Int64(row), status: .sent)
         }
-        #expect(queue.isFull(breadth: 1.5) && !queue.isFull(breadth: 2))
+        #expect(queue.isFull(for: usual) && !queue.isFull(for: wide))
         queue.reported = OutcomeQueue.mostReported
-        #expect(queue.isFull(breadth: 2))
+        #expect(queue.isFull(for: wide))
         _ = queue.take()
-        #expect(!queue.isFull(breadth: 1) && queue.reported == 0)
+        #expect(!queue.isFull(for: usual) && queue.reported == 0 && queue.reportedUnstored == OutcomeQueue.mostReported)
+        queue.wasStored()
+        #expect(queue.reportedUnstored == 0)
     }
 
     @Test func aPartLeavesWhenItsLastBatchIsStored() {

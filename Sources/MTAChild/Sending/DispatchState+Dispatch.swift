@@ -76,7 +76,9 @@ extension DispatchState {
             let slices = isProbing ? [first] : next
             let rows = slices.messageCount
             if part.delivery.ambiguityPolicy == .report {
-                guard window.admitsReported(rows, beside: reported) else { continue }
+                guard window.admitsReported(rows, beside: reported, unstored: storing.reportedUnstored) else {
+                    continue
+                }
                 reported += rows
             }
             bytes += slices.byteCount

@@ -22,10 +22,7 @@ extension DispatchState {
         for outcome in resolved where outcome.index >= 0 && Int(outcome.index) < flight.rows.count {
             part.inGateway -= 1
             window.inGateway -= 1
-            if part.delivery.ambiguityPolicy == .report {
-                window.reported -= 1
-                storing.reported += 1
-            }
+            if part.delivery.ambiguityPolicy == .report { window.reported -= 1 }
             resolve(outcome, &flight, &part, now, &results)
         }
         counters.progress += 1
@@ -286,6 +283,7 @@ extension DispatchState {
             failure: outcome.failure
         )
         storing.windowRows += 1
+        if part.delivery.ambiguityPolicy == .report { storing.reported += 1 }
     }
 
     /// An earlier attempt may have arrived, whatever became of this one.
@@ -347,6 +345,7 @@ extension DispatchState {
             isDecision: isDecision
         )
         storing.windowRows += 1
+        if part.delivery.ambiguityPolicy == .report { storing.reported += 1 }
     }
 
     /// Adds a final outcome to the batch for the database.

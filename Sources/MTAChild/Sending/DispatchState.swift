@@ -61,7 +61,7 @@ struct DispatchState: Sendable {
     }
 
     /// Whether what has gathered is stored without waiting for more.
-    var storesAtOnce: Bool { permission.isShuttingDownFast || storing.isFull(breadth: window.breadth) }
+    var storesAtOnce: Bool { permission.isShuttingDownFast || storing.isFull(for: window) }
 
     /// Nothing is held, stored or on its way.
     var isEmpty: Bool { parts.isEmpty && storing.isEmpty && flights.isEmpty && !window.isMarking }

@@ -65,12 +65,20 @@ struct DispatchWindow: Sendable {
         unresolved == 0 || unresolved + rows <= (isUrgent ? most : most - most / Self.keptShare) && bytes <= mostBytes
     }
 
+    /// The most outcomes that are stored at once: while they are, the other half is on the wire.
+    var mostStored: Int { max(1, most / 2) }
+
     /// Each message that is on its way when its host is lost ends as `unknown` where the policy is `report`, so there are fewer of them than of
-    /// others: what is on the wire, what gathers and what is stored are at most ``usual``, with ``OutcomeQueue/mostReported``.
+    /// others: so many on the wire, and with those whose outcome is not stored at most ``usual``.
     private static let mostReported = 2_000
 
-    /// Whether so many messages of deliveries with the policy `report` have room beside others of them. What one mark is for always has.
-    func admitsReported(_ rows: Int, beside others: Int) -> Bool { others == 0 || others + rows <= Self.mostReported }
+    /// Whether so many messages of deliveries with the policy `report` have room. What one mark is for always has.
+    /// - Parameters:
+    ///   - others: those of them on the wire.
+    ///   - unstored: those whose outcome is not stored.
+    func admitsReported(_ rows: Int, beside others: Int, unstored: Int) -> Bool {
+        others + unstored == 0 || others + rows <= Self.mostReported && others + rows + unstored <= Self.usual
+    }
 
     /// Keeps room for messages whose marks are asked for.
     mutating func beginMarking(_ rows: Int) {
@@ -91,7 +99,7 @@ struct OutcomeQueue: Sendable {
     /// So many outcomes of deliveries with the policy `report` are stored without waiting for more.
     static let mostReported = 1_000
 
-    /// So many are stored without waiting for more, as usual.
+    /// So many are stored without waiting for more, as usual, unless the window is too small for that.
     let batchSize: Int
     /// Those that gather for the next transaction.
     var outcomes: OutcomeBatch
@@ -103,7 +111,8 @@ struct OutcomeQueue: Sendable {
     private(set) var number: Int64 = 1
     /// That of the last one that is stored.
     private(set) var stored: Int64 = 0
-    private var underWay = 0
+    /// For each batch that is on its way, those of its messages whose delivery's policy is `report`.
+    private var underWay: [Int] = []
     /// Parts that are not here any more, with the number of the last batch that has outcomes of theirs, while it is not stored.
     private(set) var leaving: [PartToken: Int64] = [:]
 
@@ -113,30 +122,33 @@ struct OutcomeQueue: Sendable {
     }
 
     /// Whether what has gathered is stored without waiting for more.
-    /// - Parameter breadth: see ``DispatchWindow/breadth``.
-    func isFull(breadth: Double) -> Bool {
-        outcomes.count >= Int(Double(batchSize) * breadth) || reported >= Self.mostReported
+    func isFull(for window: DispatchWindow) -> Bool {
+        outcomes.count >= min(Int(Double(batchSize) * window.breadth), window.mostStored)
+            || reported >= Self.mostReported
     }
 
+    /// Messages whose delivery's policy is `report` and whose outcome is not stored.
+    var reportedUnstored: Int { underWay.reduce(reported, +) }
+
     /// None gathers, and none is on its way.
-    var isEmpty: Bool { outcomes.isEmpty && underWay == 0 }
+    var isEmpty: Bool { outcomes.isEmpty && underWay.isEmpty }
 
     /// Takes what has gathered, to be stored in one transaction.
     mutating func take() -> (batch: OutcomeBatch, windowRows: Int)? {
         guard !outcomes.isEmpty else { return nil }
         let taken = (outcomes, windowRows)
         outcomes = OutcomeBatch(capacity: batchSize)
+        underWay.append(reported)
         windowRows = 0
         reported = 0
         number += 1
-        underWay += 1
         return taken
     }
 
     /// The oldest batch that was taken is in the database.
     mutating func wasStored() {
         stored += 1
-        underWay -= 1
+        if !underWay.isEmpty { underWay.removeFirst() }
         if !leaving.isEmpty { leaving = leaving.filter { $0.value > stored } }
     }
 

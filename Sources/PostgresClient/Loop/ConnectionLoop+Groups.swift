@@ -129,6 +129,7 @@ extension ConnectionLoop {
         while let group = inFlight.first, PQisBusy(connection) == 0 {
             if let result = PQgetResult(connection) {
                 nulls = 0
+                results += 1
                 try handle(result, of: group)
             } else {
                 nulls += 1

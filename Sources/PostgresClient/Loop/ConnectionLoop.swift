@@ -31,9 +31,14 @@ final class ConnectionLoop {
     var notificationWaiters: [NotificationWaiter] = []
     private var groups: UInt64 = 0
     private let usesTLS: Bool
-    /// Whether part of a result has come and the socket is empty.
+    /// Whether part of a result has come, and no more just now.
     private var isInResult = false
 
+    /// Results that were read since the start.
+    var results: UInt64 = 0
+
+    /// `PQconsumeInput` takes 16 KiB at most. After so many of them, 1 MiB, mail is looked at.
+    private static let mostReads = 64
     /// A server sends a result in pieces of 8 KiB, and a wake-up for each costs both sides more than the piece. So the rest of one that
     /// comes in pieces is left to gather for so long.
     private static let resultMilliseconds: Int32 = 1
@@ -82,7 +87,7 @@ final class ConnectionLoop {
         }
         let readiness = wait(reading: wantsToRead, milliseconds: millisecondsToNextDeadline())
         if needsFlush, readiness.canWrite || readiness.canRead { try flush() }
-        if readiness.canRead || usesTLS && isWaitingForServer { try receiveAll() }
+        if readiness.canRead || usesTLS && isWaitingForServer { try receiveAll(readiness.canRead) }
         expireNotificationWaiters()
         return true
     }
@@ -97,10 +102,19 @@ final class ConnectionLoop {
         )
     }
 
-    /// Reads what has come. PQconsumeInput takes 16 KiB at most.
-    private func receiveAll() throws(PostgresError) {
-        repeat { try receive() } while isInMiddleOfResult && Readiness.canRead(socket: PQsocket(connection))
-        isInResult = isInMiddleOfResult
+    /// Reads what has come.
+    /// - Parameter isReadable: whether something has.
+    private func receiveAll(_ isReadable: Bool) throws(PostgresError) {
+        let before = results
+        for _ in 0..<Self.mostReads {
+            try receive()
+            guard isInMiddleOfResult else { return }
+            guard Readiness.canRead(socket: PQsocket(connection)) else {
+                // After the end of a result nothing is known of the next: it may have begun, or its statement runs.
+                isInResult = isReadable && results == before
+                return
+            }
+        }
     }
 
     private var isInMiddleOfResult: Bool { exclusive == nil && !inFlight.isEmpty && PQisBusy(connection) != 0 }
