@@ -30,6 +30,8 @@ import Testing
         #expect(window.admitsReported(1_000, beside: 1_000, unstored: 2_000))
         #expect(!window.admitsReported(1_000, beside: 1_001, unstored: 0))
         #expect(!window.admitsReported(1_000, beside: 1_000, unstored: 2_001), "their outcomes are not stored")
+        #expect(!window.admitsReported(1, beside: 0, unstored: 4_000), "none of their outcomes can be stored")
+        #expect(!window.admitsReported(5_000, beside: 0, unstored: 1))
         #expect(window.admitsReported(5_000, beside: 0, unstored: 0), "one slice always has room")
     }
 
@@ -107,6 +109,12 @@ import Testing
         #expect(queue.isFull(for: wide))
         _ = queue.take()
         #expect(!queue.isFull(for: usual) && queue.reported == 0 && queue.reportedUnstored == OutcomeQueue.mostReported)
+        queue.outcomes.append(part: 1, token: 1, sequence: 6, subscriptionID: 6, status: .sent)
+        queue.reported = 1
+        _ = queue.take()
+        #expect(queue.reportedUnstored == OutcomeQueue.mostReported + 1)
+        queue.wasStored()
+        #expect(queue.reportedUnstored == 1)
         queue.wasStored()
         #expect(queue.reportedUnstored == 0)
     }

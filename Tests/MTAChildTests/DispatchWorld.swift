@@ -130,6 +130,9 @@ struct DispatchWorld {
             fail("\(dispatch.window.reported) in the gateway that are reported")
         }
         mostUnresolved = max(mostUnresolved, dispatch.window.unresolved)
+        if stores.isEmpty, dispatch.storing.outcomes.isEmpty, dispatch.storing.reportedUnstored != 0 {
+            fail("\(dispatch.storing.reportedUnstored) reported outcomes of none")
+        }
         if let taken = dispatch.storing.take() { stores.append((taken.batch, taken.windowRows, false)) }
     }
 

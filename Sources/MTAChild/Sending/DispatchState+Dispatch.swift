@@ -63,7 +63,7 @@ extension DispatchState {
         var marks: [PartMark] = []
         let before = window.unresolved
         var bytes = bytesInGateway
-        var reported = window.reported
+        var reported: Int?
         let isPaced = !pace.isFree && !isProbing
         if isPaced { pace.begin(at: moment) }
         for claim in waiting {
@@ -76,10 +76,9 @@ extension DispatchState {
             let slices = isProbing ? [first] : next
             let rows = slices.messageCount
             if part.delivery.ambiguityPolicy == .report {
-                guard window.admitsReported(rows, beside: reported, unstored: storing.reportedUnstored) else {
-                    continue
-                }
-                reported += rows
+                let others = reported ?? reportedOnTheWire
+                guard window.admitsReported(rows, beside: others, unstored: storing.reportedUnstored) else { continue }
+                reported = others + rows
             }
             bytes += slices.byteCount
             guard window.admits(rows, bytes: bytes, isUrgent: first.batch.isUrgent) else { break }
@@ -213,6 +212,14 @@ extension DispatchState {
     }
 
     // MARK: Sending again
+
+    /// Messages of deliveries with the policy `report` that are on the wire, or go there again without being asked for.
+    private var reportedOnTheWire: Int {
+        flights.values.reduce(window.reported) { sum, flight in
+            guard flight.waiting > 0, parts[flight.claim]?.delivery.ambiguityPolicy == .report else { return sum }
+            return sum + flight.waiting
+        }
+    }
 
     private mutating func sendDue(_ actions: inout [Action]) {
         guard !due.isEmpty else { return }

@@ -106,6 +106,7 @@ final class ConnectionLoop {
     /// - Parameter isReadable: whether something has.
     private func receiveAll(_ isReadable: Bool) throws(PostgresError) {
         let before = results
+        isInResult = false
         for _ in 0..<Self.mostReads {
             try receive()
             guard isInMiddleOfResult else { return }
