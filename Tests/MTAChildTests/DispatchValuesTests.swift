@@ -105,14 +105,16 @@ import Testing
             queue.outcomes.append(part: 1, token: 1, sequence: Int32(row), subscriptionID: Int64(row), status: .sent)
         }
         #expect(queue.isFull(for: usual) && !queue.isFull(for: wide))
-        queue.reported = OutcomeQueue.mostReported
+        queue.reported = OutcomeQueue.reportedBatch
         #expect(queue.isFull(for: wide))
         _ = queue.take()
-        #expect(!queue.isFull(for: usual) && queue.reported == 0 && queue.reportedUnstored == OutcomeQueue.mostReported)
+        #expect(
+            !queue.isFull(for: usual) && queue.reported == 0 && queue.reportedUnstored == OutcomeQueue.reportedBatch
+        )
         queue.outcomes.append(part: 1, token: 1, sequence: 6, subscriptionID: 6, status: .sent)
         queue.reported = 1
         _ = queue.take()
-        #expect(queue.reportedUnstored == OutcomeQueue.mostReported + 1)
+        #expect(queue.reportedUnstored == OutcomeQueue.reportedBatch + 1)
         queue.wasStored()
         #expect(queue.reportedUnstored == 1)
         queue.wasStored()

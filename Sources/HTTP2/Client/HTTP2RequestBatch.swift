@@ -3,7 +3,8 @@ import Synchronization
 /// Requests that share most of their header fields, back to back in one piece of memory, and their bodies.
 ///
 /// Paths, values and bodies are read in place, so the memory lives as long as the batch, and each open stream holds the
-/// batch. The bodies may be in an array that others have, too. Fill it with ``append(path:headerValues:body:)`` in one place, then submit it; after that it does not change.
+/// batch. The bodies may be in an array that others have, too. Fill it with ``append(path:headerValues:body:)`` in one place, then submit it;
+/// after that it does not change.
 public final class HTTP2RequestBatch: @unchecked Sendable {
     // Unchecked: filled by one owner before it is submitted and read-only afterwards, but for each body's progress word,
     // which only the event loop of the client that sends it touches.
@@ -79,6 +80,7 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
         // 160 bytes a request hold a path with a 64-digit token, a UUID and the body's header, which alone takes up to 15.
         self.capacity = max(4_096, capacity * (hasOwnPaths ? 160 : 16))
         self.bodies = bodies
+        // Room for nothing would still copy an array that others have.
         if bodyBytes > 0 { self.bodies.reserveCapacity(bodies.count + bodyBytes) }
         self.arena = .allocate(byteCount: self.capacity, alignment: 8)
         entries.reserveCapacity(capacity)

@@ -282,8 +282,7 @@ extension DispatchState {
             tokenEffect: outcome.tokenEffect,
             failure: outcome.failure
         )
-        storing.windowRows += 1
-        if part.delivery.ambiguityPolicy == .report { storing.reported += 1 }
+        storing.countRow(of: part)
     }
 
     /// An earlier attempt may have arrived, whatever became of this one.
@@ -344,8 +343,7 @@ extension DispatchState {
             isFirst: status == .sent && !part.isProven(row),
             isDecision: isDecision
         )
-        storing.windowRows += 1
-        if part.delivery.ambiguityPolicy == .report { storing.reported += 1 }
+        storing.countRow(of: part)
     }
 
     /// Adds a final outcome to the batch for the database.

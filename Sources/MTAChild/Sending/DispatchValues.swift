@@ -96,8 +96,9 @@ struct DispatchWindow: Sendable {
 
 /// Outcomes between their answer and the database.
 struct OutcomeQueue: Sendable {
-    /// So many outcomes of deliveries with the policy `report` are stored without waiting for more.
-    static let mostReported = 1_000
+    /// So many outcomes of deliveries with the policy `report` are stored without waiting for more: beside a batch that is stored and one
+    /// that gathers there is room for as many on the wire as a window allows them.
+    static let reportedBatch = 1_000
 
     /// So many are stored without waiting for more, as usual, unless the window is too small for that.
     let batchSize: Int
@@ -124,7 +125,13 @@ struct OutcomeQueue: Sendable {
     /// Whether what has gathered is stored without waiting for more.
     func isFull(for window: DispatchWindow) -> Bool {
         outcomes.count >= min(Int(Double(batchSize) * window.breadth), window.mostStored)
-            || reported >= Self.mostReported
+            || reported >= Self.reportedBatch
+    }
+
+    /// An outcome of the part ends a message of the window.
+    mutating func countRow(of part: HeldPart) {
+        windowRows += 1
+        if part.delivery.ambiguityPolicy == .report { reported += 1 }
     }
 
     /// Messages whose delivery's policy is `report` and whose outcome is not stored.

@@ -31,8 +31,8 @@ final class ConnectionLoop {
     var notificationWaiters: [NotificationWaiter] = []
     private var groups: UInt64 = 0
     private let usesTLS: Bool
-    /// Whether part of a result has come, and no more just now.
-    private var isInResult = false
+    /// Whether the socket is left alone for ``resultMilliseconds``: part of a result has come, and no more just now.
+    private var looksAway = false
 
     /// Results that were read since the start.
     var results: UInt64 = 0
@@ -80,8 +80,8 @@ final class ConnectionLoop {
             accept(mail)
         }
         try pump()
-        if isInResult, !needsFlush {
-            isInResult = false
+        if looksAway, !needsFlush {
+            looksAway = false
             _ = wait(reading: false, milliseconds: Self.resultMilliseconds)
             return true
         }
@@ -106,13 +106,13 @@ final class ConnectionLoop {
     /// - Parameter isReadable: whether something has.
     private func receiveAll(_ isReadable: Bool) throws(PostgresError) {
         let before = results
-        isInResult = false
+        looksAway = false
         for _ in 0..<Self.mostReads {
             try receive()
             guard isInMiddleOfResult else { return }
             guard Readiness.canRead(socket: PQsocket(connection)) else {
                 // After the end of a result nothing is known of the next: it may have begun, or its statement runs.
-                isInResult = isReadable && results == before
+                looksAway = isReadable && results == before
                 return
             }
         }
