@@ -40,6 +40,7 @@
 //   FCMLegacy/FCMLegacyEngine.swift, Answers/AnswerTable.swift, Tokens/AccessTokenRefresh.swift, Config/answers.md
 
 import PushCore
+import Synchronization
 
 /// A way to a push gateway: batches of messages in, the outcome of each message out.
 ///
@@ -240,28 +241,52 @@ public struct GatewayEvent: Sendable, Hashable, CustomStringConvertible {
 public final class GatewayRequestBatch: Sendable {
     /// A number of the caller's, to find what the batch belongs to.
     public let id: Int64
-    /// The push tokens.
-    public let tokens: ByteColumn
     /// The message ids; APNs gets them as `apns-id`.
     public let messageIDs: [MessageUUID]
-    /// The rendered bodies, without what the gateway adds itself.
-    public let bodies: ByteColumn
     /// What all messages share.
     public let attributes: MessageAttributes
-    /// A collapse id for each message, null for none; nil when ``attributes`` say all there is.
-    public let collapseIDs: ByteColumn?
     /// Whether it goes before what waits for a stream, where the gateway has streams.
     public let isUrgent: Bool
     /// The delivery that the messages are of; 0 where nobody asks.
     public let deliveryID: Int64
 
+    private let content: Mutex<Content>
+
+    /// What messages have of their own, and what is only needed until they have been sent for the last time.
+    private struct Content {
+        var tokens: ByteColumn
+        var bodies: ByteColumn
+        var collapseIDs: ByteColumn?
+    }
+
+    /// The push tokens; empty for messages that were let go of.
+    public var tokens: ByteColumn { content.withLock(\.tokens) }
+
+    /// The rendered bodies, without what the gateway adds itself; empty for messages that were let go of.
+    public var bodies: ByteColumn { content.withLock(\.bodies) }
+
+    /// A collapse id for each message, null for none; nil when ``attributes`` say all there is.
+    public var collapseIDs: ByteColumn? { content.withLock(\.collapseIDs) }
+
     /// The number of messages.
-    public var count: Int { tokens.count }
+    public var count: Int { messageIDs.count }
 
     /// About the memory that it holds.
     public var byteCount: Int {
-        tokens.bytes.count + bodies.bytes.count + count
-            * (MemoryLayout<MessageUUID>.stride + 2 * MemoryLayout<Int32>.stride)
+        content.withLock { $0.tokens.bytes.count + $0.bodies.bytes.count }
+            + count * (MemoryLayout<MessageUUID>.stride + 2 * MemoryLayout<Int32>.stride)
+    }
+
+    /// Lets go of tokens, bodies and collapse ids of all other messages: those have been sent for the last time.
+    /// - Parameter rows: ascending.
+    public func keepOnly(_ rows: [Int32]) {
+        content.withLock {
+            $0 = Content(
+                tokens: $0.tokens.emptied(but: rows),
+                bodies: $0.bodies.emptied(but: rows),
+                collapseIDs: $0.collapseIDs?.emptied(but: rows)
+            )
+        }
     }
 
     /// Makes a batch.
@@ -283,11 +308,9 @@ public final class GatewayRequestBatch: Sendable {
             "all columns of a batch have one row for each message"
         )
         self.id = id
-        self.tokens = tokens
         self.messageIDs = messageIDs
-        self.bodies = bodies
         self.attributes = attributes
-        self.collapseIDs = collapseIDs
+        content = Mutex(Content(tokens: tokens, bodies: bodies, collapseIDs: collapseIDs))
         self.isUrgent = isUrgent
         self.deliveryID = deliveryID
     }

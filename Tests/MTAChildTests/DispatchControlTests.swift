@@ -289,7 +289,7 @@ import Testing
         part.claimed = DispatchFixture.claimed(1, size: 50, isProbe: true)
         send(&dispatch, part)
         #expect(dispatch.window.inGateway == 1)
-        let probe = try #require(dispatch.flights.keys.first)
+        let probe = try #require(dispatch.flights.all.map(\.batch.id).first)
         let next = dispatch.handle(
             .resolved(batchID: probe, outcomes: [Outcome(index: 0, outcomeClass: .retry, status: 503)]),
             now: now
@@ -299,7 +299,7 @@ import Testing
             _ = dispatch.handle(.marked(marks, held: [1]), now: now)
         }
         #expect(dispatch.window.inGateway == 1)
-        let second = try #require(dispatch.flights.keys.first)
+        let second = try #require(dispatch.flights.all.map(\.batch.id).first)
         let through = dispatch.handle(.resolved(batchID: second, outcomes: [accepted(0)]), now: now)
         #expect(through.contains { if case .closeCircuit = $0 { true } else { false } })
         for case .mark(let marks) in through { _ = dispatch.handle(.marked(marks, held: [1]), now: now) }
@@ -312,7 +312,7 @@ import Testing
         part.claimed = DispatchFixture.claimed(1, size: 50, isProbe: true)
         send(&dispatch, part)
         #expect(dispatch.handle(.circuitFoundOpen, now: now).isEmpty, "it is open because of this probe")
-        let probe = try #require(dispatch.flights.keys.first)
+        let probe = try #require(dispatch.flights.all.map(\.batch.id).first)
         let stop = Outcome(index: 0, outcomeClass: .stopApplication, status: 403)
         let actions = dispatch.handle(.resolved(batchID: probe, outcomes: [stop]), now: now)
         #expect(actions.contains { if case .openCircuit = $0 { true } else { false } })

@@ -165,6 +165,39 @@ import Testing
         #expect(dispatch.window.unresolved == 0)
     }
 
+    /// At a gateway where a few answers take long, most memory would be that of messages that have theirs.
+    @Test func aBatchLetsGoOfMessagesThatHaveTheirDecision() throws {
+        var dispatch = dispatch()
+        let part = DispatchFixture.part(1, size: 100, delivery: try DispatchFixture.delivery())
+        let batch = part.slices[0].batch
+        try send(&dispatch, part)
+        let whole = dispatch.flights.byteCount
+        let accepted = { (indexes: Range<Int32>) in
+            indexes.map { Outcome(index: $0, outcomeClass: .accepted, status: 200) }
+        }
+        _ = dispatch.handle(.resolved(batchID: 100, outcomes: accepted(10..<84)), now: now)
+        #expect(dispatch.flights.byteCount == whole, "to copy what is left costs more than it frees")
+        // What was not processed has no decision: it goes out again.
+        let unprocessed = [0, 9, 99].map { Outcome(index: Int32($0), outcomeClass: .unprocessed) }
+        _ = dispatch.handle(.resolved(batchID: 100, outcomes: unprocessed + accepted(84..<96)), now: now)
+        #expect(dispatch.flights.byteCount == batch.byteCount && batch.byteCount < whole)
+        #expect((0..<100).map { batch.tokens.string($0) } == (0..<100).map { 10..<96 ~= $0 ? "" : "token\($0)" })
+        _ = dispatch.handle(.resolved(batchID: 100, outcomes: accepted(1..<9) + accepted(96..<99)), now: now)
+        #expect((0..<100).filter { !batch.tokens[$0].isEmpty } == [0, 9, 99])
+        let again = dispatch.handle(.resendDue(batchID: 100), now: now).compactMap {
+            if case .submit(let batch) = $0 { batch } else { nil }
+        }
+        #expect(
+            again.flatMap { batch in (0..<batch.count).map { batch.tokens.string($0) } } == [
+                "token0", "token9", "token99",
+            ]
+        )
+        #expect(dispatch.flights.all.map(\.rows) == [[0, 9, 99]] && dispatch.flights.byteCount == again[0].byteCount)
+        let last = (0..<3).map { Outcome(index: $0, outcomeClass: .accepted, status: 200) }
+        _ = dispatch.handle(.resolved(batchID: again[0].id, outcomes: last), now: now)
+        #expect(dispatch.flights.isEmpty && dispatch.flights.byteCount == 0)
+    }
+
     @Test(arguments: [AmbiguityPolicy.resend, .report])
     func ambiguousMessagesFollowThePolicy(_ policy: AmbiguityPolicy) throws {
         var dispatch = dispatch()

@@ -264,7 +264,7 @@ import Testing
             send(&dispatch, part)
             var all: [DispatchState.Action] = []
             var tries = 0
-            while let batch = dispatch.flights.keys.first, tries < 60 {
+            while let batch = dispatch.flights.all.first?.batch.id, tries < 60 {
                 tries += 1
                 let outcome = answer == 0 ? disallowed(0) : otherKind(0)
                 let actions = dispatch.handle(.resolved(batchID: batch, outcomes: [outcome]), now: now)

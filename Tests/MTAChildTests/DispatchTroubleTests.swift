@@ -184,7 +184,7 @@ import Testing
         for id in [Int64(1), 2] {
             send(&dispatch, DispatchFixture.part(id, size: 10, delivery: try DispatchFixture.delivery(maxRetries: 0)))
         }
-        let batches = dispatch.flights.keys.sorted()
+        let batches = dispatch.flights.all.map(\.batch.id).sorted()
         try #require(batches.count == 2)
         var actions = dispatch.handle(
             .resolved(batchID: batches[0], outcomes: (0..<3).map(tooMany) + (3..<10).map(accepted)),
@@ -316,7 +316,7 @@ import Testing
         while actions.contains(where: { if case .mark = $0 { true } else { false } }) {
             actions = Array(carryOutMarks(actions, &dispatch).dropFirst(actions.count))
         }
-        #expect(dispatch.flights.values.flatMap(\.rows).sorted() == [0, 1, 2, 4, 5], "then all go")
+        #expect(dispatch.flights.all.flatMap(\.rows).sorted() == [0, 1, 2, 4, 5], "then all go")
     }
 
     @Test func aMessageThatIsUnfitHereSaysNothingOfTheGateway() throws {

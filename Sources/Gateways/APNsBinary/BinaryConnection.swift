@@ -144,17 +144,18 @@ final class BinaryConnection: ChannelInboundHandler {
         output.removeAll(keepingCapacity: true)
         var sent: [(message: BinaryMessage, bytes: Int)] = []
         sent.reserveCapacity(messages.count)
-        var frame: (batch: GatewayRequestBatch, frame: BinaryFrame)?
+        var batch: (itself: GatewayRequestBatch, tokens: ByteColumn, bodies: ByteColumn, frame: BinaryFrame)?
         for message in messages {
-            let made =
-                frame.flatMap { $0.batch === message.batch ? $0.frame : nil }
-                ?? BinaryFrame(message.batch.attributes, now: now)
-            frame = (message.batch, made)
+            if batch?.itself !== message.batch {
+                let frame = BinaryFrame(message.batch.attributes, now: now)
+                batch = (message.batch, message.batch.tokens, message.batch.bodies, frame)
+            }
+            guard let batch else { continue }
             let start = output.count
-            made.append(
+            batch.frame.append(
                 identifier: state.nextIdentifier &+ UInt32(truncatingIfNeeded: sent.count),
-                token: message.batch.tokens[Int(message.row)],
-                payload: message.batch.bodies[Int(message.row)],
+                token: batch.tokens[Int(message.row)],
+                payload: batch.bodies[Int(message.row)],
                 to: &output
             )
             sent.append((message, output.count - start))

@@ -178,9 +178,10 @@ struct WaitingMessages: Sendable {
         var position = head
         while position < spans.count {
             let span = spans[position]
+            let bodies = span.batch.bodies
             for row in span.next..<span.end {
                 guard found < room else { return found }
-                used += BinaryFrame.size(payload: span.batch.bodies.range(Int(row)).count)
+                used += BinaryFrame.size(payload: bodies.range(Int(row)).count)
                 guard found == 0 || used <= bytes else { return found }
                 found += 1
             }

@@ -55,15 +55,16 @@ extension LegacyRequest {
     }
 
     private func appendTokens(to output: inout [UInt8]) {
+        let tokens = batch.tokens
         // Only in `to` can a token be something else than one device's.
-        if rows.count == 1, LegacyToken.isPlain(batch.tokens[Int(rows[0])]) {
+        if rows.count == 1, LegacyToken.isPlain(tokens[Int(rows[0])]) {
             output.append(contentsOf: "\"to\":".utf8)
-            return append(batch.tokens[Int(rows[0])], to: &output)
+            return append(tokens[Int(rows[0])], to: &output)
         }
         output.append(contentsOf: "\"registration_ids\":[".utf8)
         for (position, row) in rows.enumerated() {
             if position > 0 { output.append(UInt8(ascii: ",")) }
-            append(batch.tokens[Int(row)], to: &output)
+            append(tokens[Int(row)], to: &output)
         }
         output.append(UInt8(ascii: "]"))
     }

@@ -100,11 +100,12 @@ final class APNsDialect: GatewayDialect {
         generation: Int,
         tag: Int64
     ) -> Flight {
+        let (tokens, bodies) = (batch.tokens, batch.bodies)
         let requests = HTTP2RequestBatch(
             sharedHeaders: shared,
             perRequestHeaderNames: ["apns-id"],
             capacity: rows?.count ?? batch.count,
-            bodies: batch.bodies.bytes,
+            bodies: bodies.bytes,
             tag: tag
         )
         var id: [UInt8] = []
@@ -114,9 +115,9 @@ final class APNsDialect: GatewayDialect {
             batch.messageIDs[row].appendText(to: &id)
             requests.append(
                 pathPrefix: "/3/device/",
-                pathSuffix: batch.tokens[row],
+                pathSuffix: tokens[row],
                 headerValue: id[...],
-                bodyIn: batch.bodies.range(row)
+                bodyIn: bodies.range(row)
             )
         }
         if let rows {
@@ -135,18 +136,19 @@ final class APNsDialect: GatewayDialect {
         shared: [HTTP2HeaderField],
         tag: Int64
     ) -> HTTP2RequestBatch {
+        let (tokens, bodies) = (batch.tokens, batch.bodies)
         let requests = HTTP2RequestBatch(
             sharedHeaders: shared.filter { $0.name != "apns-collapse-id" },
             perRequestHeaderNames: ["apns-id", "apns-collapse-id"],
             capacity: rows.count,
-            bodyBytes: batch.bodies.bytes.count,
+            bodyBytes: bodies.bytes.count,
             tag: tag
         )
         for row in rows.lazy.map(Int.init) {
             var id: [UInt8] = []
             batch.messageIDs[row].appendText(to: &id)
-            let path = Array("/3/device/".utf8) + batch.tokens[row]
-            requests.append(path: path, headerValues: [id[...], collapseIDs[row]], body: batch.bodies[row])
+            let path = Array("/3/device/".utf8) + tokens[row]
+            requests.append(path: path, headerValues: [id[...], collapseIDs[row]], body: bodies[row])
         }
         return requests
     }

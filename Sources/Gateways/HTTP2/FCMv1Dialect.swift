@@ -52,6 +52,7 @@ final class FCMv1Dialect: GatewayDialect {
         token: AuthorizationToken,
         tag: () -> Int64
     ) -> [Flight] {
+        let bodies = batch.bodies
         let requests = HTTP2RequestBatch(
             sharedHeaders: [
                 HTTP2HeaderField(":method", "POST"),
@@ -63,13 +64,13 @@ final class FCMv1Dialect: GatewayDialect {
             ],
             perRequestHeaderNames: [],
             capacity: rows?.count ?? batch.count,
-            bodies: batch.bodies.bytes,
+            bodies: bodies.bytes,
             tag: tag()
         )
         if let rows {
-            for row in rows { requests.append(bodyIn: batch.bodies.range(Int(row))) }
+            for row in rows { requests.append(bodyIn: bodies.range(Int(row))) }
         } else {
-            for row in 0..<batch.count { requests.append(bodyIn: batch.bodies.range(row)) }
+            for row in 0..<batch.count { requests.append(bodyIn: bodies.range(row)) }
         }
         return [Flight(batch: batch, rows: rows, generation: token.generation, requests: requests)]
     }

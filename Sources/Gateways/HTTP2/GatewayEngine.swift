@@ -315,9 +315,9 @@ extension GatewayEngine {
 extension GatewayEngine {
     /// Notes which messages somebody wants to see, before they leave.
     private func choose(from flight: Flight, for tracer: any GatewayTracer) {
-        let batch = flight.batch
-        flight.watched = tracer.choose(from: flight.requests.count, ofDelivery: batch.deliveryID) {
-            batch.tokens[Int(flight.row(Int32($0)))]
+        let tokens = flight.batch.tokens
+        flight.watched = tracer.choose(from: flight.requests.count, ofDelivery: flight.batch.deliveryID) {
+            tokens[Int(flight.row(Int32($0)))]
         }
         if !flight.watched.isEmpty { flight.requests.keepAnswerFields(of: flight.watched.keys) }
     }

@@ -62,7 +62,6 @@ final class ClientSession: FrameSession {
     func submit(_ batch: HTTP2RequestBatch, index: Int32) -> Bool {
         guard goAwayReceived == nil, nextStreamID < .max - 1 else { return false }
         if ownName.isEmpty { ownName = batch.ownName }
-        (batch.arena + batch.entries[Int(index)].body).storeBytes(of: 0, toByteOffset: 4, as: UInt32.self)
         unsentBodyBytes += batch.bodyLength(index)
         streams.insert(nextStreamID, StreamSlot(batch, index, submitted: now))
         enqueue(nextStreamID)
@@ -99,16 +98,16 @@ final class ClientSession: FrameSession {
         limit: Int
     ) -> BodyProgress {
         let index = slot.pointee.value.requestIndex
-        let body = batch.arena + batch.entries[Int(index)].body
-        let length = Int(body.load(as: UInt32.self))
-        let sent = Int(body.load(fromByteOffset: 4, as: UInt32.self))
+        let length = batch.bodyLength(index)
+        let sent = batch.sentBodyLength(index)
         let taken = batch.withBody(index, from: sent) {
             write($0, of: streamID, isFirst: sent == 0, to: &buffer, limit: limit)
         }
         unsentBodyBytes -= taken
-        body.storeBytes(of: UInt32(sent + taken), toByteOffset: 4, as: UInt32.self)
+        batch.setSentBodyLength(index, sent + taken)
         guard sent + taken == length else { return .waits }
         slot.pointee.value.isBodyTaken = true
+        batch.wasWritten()
         // The server answered early, and now it has all that it was promised.
         if slot.pointee.value.isAnswered { finish(slot, errorCode: 0) }
         return .over

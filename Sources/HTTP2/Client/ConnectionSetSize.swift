@@ -18,6 +18,8 @@ public struct ConnectionSetSize: Sendable {
         public var streamLimit = 0
         /// Requests on the wire without an answer.
         public var inFlight = 0
+        /// Streams that wait until so many are free that requests leave together.
+        public var gathering = 0
         /// Whether requests wait for a stream.
         public var isWaiting = false
         /// Requests that were answered since the client started.
@@ -28,6 +30,9 @@ public struct ConnectionSetSize: Sendable {
         public var refused: Int64 = 0
 
         public init() {}
+
+        /// Whether no stream is left that a request would get.
+        var isFull: Bool { streamLimit > 0 && inFlight + gathering >= streamLimit }
     }
 
     /// Why the set has its size.
@@ -98,7 +103,7 @@ public struct ConnectionSetSize: Sendable {
 
         mutating func add(_ sample: Sample, at now: NIODeadline) {
             samples += 1
-            if sample.isWaiting, sample.inFlight >= sample.streamLimit, sample.streamLimit > 0 { starved += 1 }
+            if sample.isWaiting, sample.isFull { starved += 1 }
             waited += Double(last.inFlight) * Double((now - last.at).nanoseconds) / 1e6
             last = (now, sample.inFlight)
         }

@@ -69,7 +69,7 @@ public final class HTTP2Client: Sendable {
         try await eventLoop.submit { try pool.value.start() }.get()
     }
 
-    /// Queues a batch; may be called from any thread and costs one hop to the event loop.
+    /// Queues a batch, once; may be called from any thread and costs one hop to the event loop.
     public func submit(_ batch: HTTP2RequestBatch) {
         let pool = pool
         if eventLoop.inEventLoop {

@@ -421,13 +421,15 @@ extension HTTP2ClientPool {
         sizing.seen.opening = dialing
         sizing.seen.streamLimit = 0
         sizing.seen.inFlight = 0
+        sizing.seen.gathering = 0
         for connection in connections {
             switch connection.state {
             case .opening: sizing.seen.opening += 1
             case .ready:
                 sizing.seen.ready += 1
-                sizing.seen.streamLimit += connection.limit - connection.kept - connection.block
+                sizing.seen.streamLimit += connection.limit - connection.kept
                 sizing.seen.inFlight += connection.streamsInFlight
+                sizing.seen.gathering += connection.gathering
             case .draining, .closing, .closed: break
             }
         }

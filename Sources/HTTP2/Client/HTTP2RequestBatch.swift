@@ -2,12 +2,12 @@ import Synchronization
 
 /// Requests that share most of their header fields, back to back in one piece of memory, and their bodies.
 ///
-/// Paths, values and bodies are read in place, so the memory lives as long as the batch, and each open stream holds the
-/// batch. The bodies may be in an array that others have, too. Fill it with ``append(path:headerValues:body:)`` in one place, then submit it;
-/// after that it does not change.
+/// Paths, values and bodies are read in place, and each open stream holds the batch. The bodies may be in an array that others have, too. Fill
+/// it with ``append(path:headerValues:body:)`` in one place, then submit it; after that it does not change, but that paths and bodies are let
+/// go of when all requests have been written: the batch lives until the last of them has its answer, which may take long.
 public final class HTTP2RequestBatch: @unchecked Sendable {
-    // Unchecked: filled by one owner before it is submitted and read-only afterwards, but for each body's progress word,
-    // which only the event loop of the client that sends it touches.
+    // Unchecked: filled by one owner before it is submitted; afterwards only the event loop of the client that sends it touches what changes
+    // then, which is each body's progress word and what is let go of.
 
     /// A request's places in the arena.
     struct Entry {
@@ -33,11 +33,14 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
     public var isUrgent = false
     /// Whether the answer of each request keeps the header fields that nothing but a person asks for; empty as a rule.
     private var keptAnswers: [Bool] = []
-    private(set) var arena: UnsafeMutableRawPointer
-    private var used = 0
-    private var capacity: Int
+    /// Values of header fields, and for each body its length and how much of it has been serialised.
+    private var arena: RequestMemory
+    /// Paths, which nobody asks for when the requests have been written.
+    private var paths: RequestMemory
     /// The bodies, one after the other.
     private(set) var bodies: [UInt8]
+    /// Requests that have not been written as a whole.
+    private var unwritten = 0
     /// The fields that all requests carry, in the caller's order.
     let sharedHeaders: [HTTP2HeaderField]
     /// The names of the fields that each request has of its own.
@@ -77,18 +80,19 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
             sharedHeaders.allSatisfy { $0.name != ":method" || $0.value == "POST" },
             "answers are read as those to POST"
         )
-        // 160 bytes a request hold a path with a 64-digit token, a UUID and the body's header, which alone takes up to 15.
-        self.capacity = max(4_096, capacity * (hasOwnPaths ? 160 : 16))
+        // A UUID is 36 bytes, a path with a 64-digit token 74; the header of a body takes up to 15 with what lies before it.
+        arena = RequestMemory(capacity: capacity * (16 + 40 * perRequestHeaderNames.count))
+        paths = RequestMemory(capacity: hasOwnPaths ? capacity * 80 : 0)
         self.bodies = bodies
         // Room for nothing would still copy an array that others have.
         if bodyBytes > 0 { self.bodies.reserveCapacity(bodies.count + bodyBytes) }
-        self.arena = .allocate(byteCount: self.capacity, alignment: 8)
         entries.reserveCapacity(capacity)
         values.reserveCapacity(capacity * perRequestHeaderNames.count)
     }
 
     deinit {
-        arena.deallocate()
+        arena.free()
+        paths.free()
     }
 
     /// Each text ends with a byte that no text has (RFC 3629, section 1), which also says what it is.
@@ -112,7 +116,7 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
     /// - Parameter range: where its body is in the bodies that were given at the start.
     public func append(bodyIn range: Range<Int>) {
         precondition(!hasOwnPaths && perRequestHeaderNames.isEmpty, "all header fields are shared")
-        appendEntry(path: Slice(offset: used, length: 0), firstValue: Int32(values.count), body: range)
+        appendEntry(path: Slice(offset: 0, length: 0), firstValue: Int32(values.count), body: range)
     }
 
     /// Adds a request that has nothing of its own but a body.
@@ -133,9 +137,9 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
         precondition(hasOwnPaths, "the path is shared")
         precondition(headerValues.count == perRequestHeaderNames.count, "one value for each per-request header name")
         let firstValue = Int32(values.count)
-        let pathSlice = store(path)
+        let pathSlice = paths.store(path)
         for value in headerValues {
-            values.append(store(value))
+            values.append(arena.store(value))
         }
         appendEntry(path: pathSlice, firstValue: firstValue, body: keep(body))
     }
@@ -151,30 +155,42 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
         precondition(hasOwnPaths, "the path is shared")
         precondition(perRequestHeaderNames.count == 1, "one value for each per-request header name")
         let firstValue = Int32(values.count)
-        let start = used
-        _ = store(UnsafeBufferPointer(start: pathPrefix.utf8Start, count: pathPrefix.utf8CodeUnitCount))
-        _ = store(pathSuffix)
-        let path = Slice(offset: start, length: used - start)
-        values.append(store(headerValue))
+        var path = paths.store(UnsafeBufferPointer(start: pathPrefix.utf8Start, count: pathPrefix.utf8CodeUnitCount))
+        path.length += paths.store(pathSuffix).length
+        values.append(arena.store(headerValue))
         appendEntry(path: path, firstValue: firstValue, body: range)
     }
 
-    /// Where a path, a name or a value is; it stays there once the batch is submitted.
+    /// Where a value is; it stays there once the batch is submitted.
     @inline(__always)
-    func memory(_ slice: Slice) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(start: arena + slice.offset, count: slice.length)
-    }
+    func value(_ slice: Slice) -> UnsafeRawBufferPointer { arena.bytes(slice) }
+
+    /// Where the path of a request is that has not been written.
+    @inline(__always)
+    func path(_ entry: Entry) -> UnsafeRawBufferPointer { paths.bytes(entry.path) }
 
     /// The length of a request's body.
-    func bodyLength(_ index: Int32) -> Int {
-        Int(arena.load(fromByteOffset: entries[Int(index)].body, as: UInt32.self))
-    }
+    func bodyLength(_ index: Int32) -> Int { Int(arena.word(entries[Int(index)].body)) }
+
+    /// How much of a request's body has been serialised.
+    func sentBodyLength(_ index: Int32) -> Int { Int(arena.word(entries[Int(index)].body + 4)) }
 
     /// How much of a request's body has not been serialised yet.
-    func unsentBodyLength(_ index: Int32) -> Int {
-        let body = entries[Int(index)].body
-        return Int(arena.load(fromByteOffset: body, as: UInt32.self))
-            - Int(arena.load(fromByteOffset: body + 4, as: UInt32.self))
+    func unsentBodyLength(_ index: Int32) -> Int { bodyLength(index) - sentBodyLength(index) }
+
+    /// Notes how much of a request's body has been serialised.
+    func setSentBodyLength(_ index: Int32, _ length: Int) {
+        arena.set(UInt32(length), at: entries[Int(index)].body + 4)
+    }
+
+    /// A request has been written as a whole. When all have, only what their answers are compared with is kept, unless somebody wants to see
+    /// the requests.
+    func wasWritten() {
+        unwritten -= 1
+        guard unwritten == 0, keptAnswers.isEmpty else { return }
+        bodies = []
+        paths.free()
+        if values.isEmpty { arena.free() }
     }
 
     /// The rest of a body when so much of it has been serialised; it stays where it is while the closure runs.
@@ -182,6 +198,7 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
     func withBody<Result>(_ index: Int32, from sent: Int, _ read: (UnsafeRawBufferPointer) -> Result) -> Result {
         let start = Int(entries[Int(index)].bodyStart)
         let end = start + bodyLength(index)
+        precondition(end <= bodies.count, "a batch is submitted once: what has been written is gone")
         return bodies.withUnsafeBytes { read(UnsafeRawBufferPointer(rebasing: $0[start + sent..<end])) }
     }
 
@@ -193,33 +210,74 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
 
     private func appendEntry(path: Slice, firstValue: Int32, body range: Range<Int>) {
         precondition(range.upperBound <= bodies.count, "the body is among those of the batch")
-        let header = (used + 7) & ~7
-        makeRoom(header - used + 8)
-        arena.storeBytes(of: UInt32(range.count), toByteOffset: header, as: UInt32.self)
-        arena.storeBytes(of: 0, toByteOffset: header + 4, as: UInt32.self)
-        used = header + 8
+        let header = arena.makeWord(UInt32(range.count))
         entries.append(
             Entry(path: path, firstValue: firstValue, bodyStart: Int32(range.lowerBound), body: header)
         )
+        unwritten += 1
+    }
+}
+
+/// Memory that only grows, until it is let go of as a whole: what lies in it stays where it is, as long as nothing is added.
+private struct RequestMemory {
+    private var start: UnsafeMutableRawPointer?
+    private var used = 0
+    private var capacity: Int
+
+    init(capacity: Int) {
+        self.capacity = capacity
+        start = capacity > 0 ? .allocate(byteCount: capacity, alignment: 8) : nil
     }
 
-    private func store(_ bytes: some Collection<UInt8>) -> Slice {
+    mutating func free() {
+        start?.deallocate()
+        start = nil
+        used = 0
+        capacity = 0
+    }
+
+    @inline(__always)
+    func bytes(_ slice: HTTP2RequestBatch.Slice) -> UnsafeRawBufferPointer {
+        guard let start else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+        return UnsafeRawBufferPointer(start: start + slice.offset, count: slice.length)
+    }
+
+    /// A word that was stored; 0 if the memory was let go of.
+    @inline(__always)
+    func word(_ offset: Int) -> UInt32 { start?.load(fromByteOffset: offset, as: UInt32.self) ?? 0 }
+
+    @inline(__always)
+    func set(_ word: UInt32, at offset: Int) { start?.storeBytes(of: word, toByteOffset: offset, as: UInt32.self) }
+
+    mutating func store(_ bytes: some Collection<UInt8>) -> HTTP2RequestBatch.Slice {
         let length = bytes.count
-        makeRoom(length)
-        let target = UnsafeMutableRawBufferPointer(start: arena + used, count: length)
-        target.copyBytes(from: bytes)
+        let memory = room(for: length)
+        UnsafeMutableRawBufferPointer(start: memory + used, count: length).copyBytes(from: bytes)
         used += length
-        return Slice(offset: used - length, length: length)
+        return HTTP2RequestBatch.Slice(offset: used - length, length: length)
     }
 
-    private func makeRoom(_ bytes: Int) {
-        guard used + bytes > capacity else { return }
-        let larger = max(capacity * 2, used + bytes)
-        let moved = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 8)
-        moved.copyMemory(from: arena, byteCount: used)
-        arena.deallocate()
-        arena = moved
-        capacity = larger
+    /// Stores a word, and 0 behind it.
+    /// - Returns: where it is.
+    mutating func makeWord(_ word: UInt32) -> Int {
+        let offset = (used + 7) & ~7
+        let memory = room(for: offset - used + 8)
+        memory.storeBytes(of: word, toByteOffset: offset, as: UInt32.self)
+        memory.storeBytes(of: 0, toByteOffset: offset + 4, as: UInt32.self)
+        used = offset + 8
+        return offset
+    }
+
+    private mutating func room(for bytes: Int) -> UnsafeMutableRawPointer {
+        if let start, used + bytes <= capacity { return start }
+        capacity = max(capacity * 2, used + bytes, 1_024)
+        let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 8)
+        if let start {
+            larger.copyMemory(from: start, byteCount: used)
+            start.deallocate()
+        }
+        start = larger
+        return larger
     }
 }
 
@@ -229,7 +287,7 @@ extension HTTP2RequestBatch {
     public func headerFields(_ index: Int32) -> [HTTP2HeaderField] {
         let entry = entries[Int(index)]
         var fields = sharedHeaders.filter(\.isPseudo)
-        if hasOwnPaths { fields.append(HTTP2HeaderField(":path", text(entry.path))) }
+        if hasOwnPaths { fields.append(HTTP2HeaderField(":path", String(decoding: path(entry), as: UTF8.self))) }
         fields += sharedHeaders.filter { !$0.isPseudo }
         for (position, name) in perRequestHeaderNames.enumerated() {
             fields.append(HTTP2HeaderField(name, text(values[Int(entry.firstValue) + position])))
@@ -258,7 +316,7 @@ extension HTTP2RequestBatch {
     func keepsAnswerFields(_ index: Int32) -> Bool { !keptAnswers.isEmpty && keptAnswers[Int(index)] }
 
     private func text(_ slice: Slice) -> String {
-        String(decoding: memory(slice), as: UTF8.self)
+        String(decoding: value(slice), as: UTF8.self)
     }
 }
 
@@ -268,7 +326,7 @@ extension HTTP2RequestBatch {
     /// none.
     func ownValue(_ index: Int32) -> UnsafeRawBufferPointer {
         guard !perRequestHeaderNames.isEmpty else { return UnsafeRawBufferPointer(start: nil, count: 0) }
-        return memory(values[Int(entries[Int(index)].firstValue)])
+        return value(values[Int(entries[Int(index)].firstValue)])
     }
 
     /// The name of that field.

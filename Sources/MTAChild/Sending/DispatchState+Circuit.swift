@@ -180,7 +180,7 @@ extension DispatchState {
 
     private func isQuiet(_ delivery: Int64) -> Bool {
         !parts.values.contains { $0.claimed.deliveryID == delivery && !$0.isFenced && !$0.slices.isEmpty }
-            && !flights.values.contains { parts[$0.claim]?.claimed.deliveryID == delivery }
+            && !flights.all.contains { parts[$0.claim]?.claimed.deliveryID == delivery }
     }
 
     private mutating func decideTopic(_ delivery: Int64, _ now: Int64, _ actions: inout [Action]) {

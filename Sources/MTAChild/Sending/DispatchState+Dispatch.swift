@@ -62,7 +62,7 @@ extension DispatchState {
         else { return }
         var marks: [PartMark] = []
         let before = window.unresolved
-        var bytes = bytesInGateway
+        var bytes = flights.byteCount
         var reported: Int?
         let isPaced = !pace.isFree && !isProbing
         if isPaced { pace.begin(at: moment) }
@@ -132,14 +132,9 @@ extension DispatchState {
         if pace.keepsBack { return .rate }
         if queued > 0 { return .connections }
         guard let next = waiting.lazy.compactMap({ parts[$0]?.nextSlices }).first else { return .loading }
-        let bytes = bytesInGateway + next.byteCount
+        let bytes = flights.byteCount + next.byteCount
         let isFull = !window.admits(next.messageCount, bytes: bytes, isUrgent: next[next.startIndex].batch.isUrgent)
         return isFull ? .window : .loading
-    }
-
-    /// What the batches in the gateway hold.
-    private var bytesInGateway: Int {
-        window.mostBytes == .max ? 0 : flights.values.reduce(0) { $0 + $1.batch.byteCount }
     }
 
     mutating func marked(_ marks: [PartMark], _ held: Set<Int64>, _ actions: inout [Action]) {
@@ -158,14 +153,14 @@ extension DispatchState {
             if part.slices.isEmpty { waiting.removeAll { $0 == claim } }
             for slice in slices {
                 window.unresolved += slice.rows.count
-                submit(Flight(claim: claim, rows: slice.rows, batch: slice.batch, open: slice.rows.count), &actions)
+                submit(Flight(claim: claim, rows: slice.rows, batch: slice.batch), &actions)
             }
         }
         actions.append(.claimMore)
     }
 
     private mutating func submit(_ flight: Flight, _ actions: inout [Action]) {
-        flights[flight.batch.id] = flight
+        flights.put(flight)
         parts[flight.claim]?.inGateway += flight.rows.count
         window.inGateway += flight.rows.count
         if parts[flight.claim]?.delivery.ambiguityPolicy == .report { window.reported += flight.rows.count }
@@ -215,7 +210,7 @@ extension DispatchState {
 
     /// Messages of deliveries with the policy `report` that are on the wire, or go there again without being asked for.
     private var reportedOnTheWire: Int {
-        flights.values.reduce(window.reported) { sum, flight in
+        flights.all.reduce(window.reported) { sum, flight in
             guard flight.waiting > 0, parts[flight.claim]?.delivery.ambiguityPolicy == .report else { return sum }
             return sum + flight.waiting
         }
@@ -243,19 +238,16 @@ extension DispatchState {
     }
 
     private mutating func sendAgain(_ flight: Flight, _ actions: inout [Action]) {
-        var rest = flight
-        rest.resend = []
-        rest.unsent = []
-        rest.hasPause = false
-        rest.open -= flight.waiting
-        flights[flight.batch.id] = rest.open > 0 ? rest : nil
         if flight.unsent.count == flight.rows.count {
             // All of it: as it was.
-            rest.open = flight.rows.count
-            rest.departed = []
-            submit(rest, &actions)
-            return
+            return submit(
+                Flight(claim: flight.claim, rows: flight.rows, batch: flight.batch, attempt: flight.attempt),
+                &actions
+            )
         }
+        var rest = flight
+        rest.dropWaiting()
+        flights.put(rest)
         submitAgain(flight, flight.resend, attempt: flight.attempt + 1, &actions)
         submitAgain(flight, flight.unsent, attempt: flight.attempt, &actions)
     }
@@ -271,7 +263,6 @@ extension DispatchState {
             claim: flight.claim,
             rows: indexes.map { flight.rows[Int($0)] },
             batch: flight.batch.subset(indexes, id: newBatchID()),
-            open: indexes.count,
             attempt: attempt
         )
         submit(again, &actions)
@@ -302,7 +293,7 @@ extension DispatchState {
             guard let flight = flights[departure.batch.id], let part = parts[flight.claim] else { continue }
             var ranges: [ClosedRange<Int32>] = []
             for range in departure.ranges where !range.isEmpty {
-                flights[departure.batch.id]?.depart(range)
+                flights.depart(range, of: departure.batch.id)
                 let sequences = range.lazy.map { part.sequences[Int(flight.rows[Int($0)])] }
                 ranges += Self.ranges(sequences)
             }
@@ -347,11 +338,12 @@ extension GatewayRequestBatch {
     func subset(_ indexes: [Int32], id: Int64) -> GatewayRequestBatch {
         var tokens = ByteColumn()
         var bodies = ByteColumn()
-        var collapseIDs: ByteColumn? = self.collapseIDs == nil ? nil : ByteColumn()
+        let (allTokens, allBodies, allCollapseIDs) = (self.tokens, self.bodies, self.collapseIDs)
+        var collapseIDs: ByteColumn? = allCollapseIDs == nil ? nil : ByteColumn()
         for index in indexes {
-            tokens.append(self.tokens[Int(index)])
-            bodies.append(self.bodies[Int(index)])
-            if let column = self.collapseIDs {
+            tokens.append(allTokens[Int(index)])
+            bodies.append(allBodies[Int(index)])
+            if let column = allCollapseIDs {
                 column.isNull(Int(index)) ? collapseIDs?.appendNull() : collapseIDs?.append(column[Int(index)])
             }
         }

@@ -139,13 +139,10 @@ extension DispatchState {
 
     /// Leaves the messages of a part that wait to be sent again to its next owner, or to the part's end.
     mutating func abandonWaiting(of claim: PartToken) {
-        for (batchID, flight) in flights where flight.claim == claim && flight.waiting > 0 {
+        for var flight in flights.all where flight.claim == claim && flight.waiting > 0 {
             window.unresolved -= flight.waiting
-            var rest = flight
-            rest.open -= flight.waiting
-            rest.resend = []
-            rest.unsent = []
-            flights[batchID] = rest.open > 0 ? rest : nil
+            flight.dropWaiting()
+            flights.put(flight)
         }
     }
 

@@ -16,7 +16,9 @@ extension DispatchState {
     }
 
     mutating func resolved(_ batchID: Int64, _ resolved: [Outcome], _ now: Int64, _ actions: inout [Action]) {
-        guard var flight = flights[batchID], var part = parts[flight.claim] else { return }
+        guard let claim = flights[batchID]?.claim, var part = parts[claim], var flight = flights.take(batchID) else {
+            return
+        }
         var results = Results()
         results.answers.reserveCapacity(resolved.count)
         for outcome in resolved where outcome.index >= 0 && Int(outcome.index) < flight.rows.count {
@@ -27,7 +29,8 @@ extension DispatchState {
         }
         counters.progress += 1
         parts[flight.claim] = part
-        flights[batchID] = flight.open > 0 ? flight : nil
+        flight.letGo()
+        flights.put(flight)
         journal(results.answers, of: part, now, &actions)
         if part.isFenced { abandonWaiting(of: flight.claim) }
         if flight.waiting > 0 { wait(batchID, &actions) }
@@ -86,12 +89,12 @@ extension DispatchState {
             if permission.isShuttingDownFast || part.isFenced {
                 flight.unsent.append(outcome.index)
             } else {
-                flight.open -= 1
+                flight.decide(outcome.index)
                 window.unresolved -= 1
                 hold(row, outcome, flight, part)
             }
         default:
-            flight.open -= 1
+            flight.decide(outcome.index)
             if outcome.outcomeClass == .accepted, flight.hasSuffixedTopic {
                 guards.topics[part.claimed.deliveryID, default: TopicGuard()].noteWorking()
             }
@@ -173,8 +176,9 @@ extension DispatchState {
 
     /// Lets what came back unsent wait a moment, so that a gateway which takes nothing makes no busy loop.
     private mutating func wait(_ batchID: Int64, _ actions: inout [Action]) {
-        guard let flight = flights[batchID], flight.waiting > 0, !flight.hasPause else { return }
-        flights[batchID]?.hasPause = true
+        guard var flight = flights[batchID], flight.waiting > 0, !flight.hasPause else { return }
+        flight.hasPause = true
+        flights.put(flight)
         actions.append(.resendLater(batchID: batchID, attempt: flight.resend.isEmpty ? 1 : flight.attempt))
     }
 }

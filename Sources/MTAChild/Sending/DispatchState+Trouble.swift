@@ -37,11 +37,11 @@ extension DispatchState {
     var awaitsProbe: Bool {
         guard window.inGateway > 0, !window.isMarking else { return window.isMarking }
         return moment - gateway.probedAt < Self.probeTimeout
-            || flights.values.contains { $0.departed.isEmpty && $0.open > $0.waiting }
+            || flights.all.contains { $0.departed.isEmpty && $0.open > $0.waiting }
     }
 
     /// Whether a part is needed to probe with.
-    var hasNothingToProbe: Bool { waiting.isEmpty && flights.values.allSatisfy { $0.waiting == 0 } }
+    var hasNothingToProbe: Bool { waiting.isEmpty && flights.all.allSatisfy { $0.waiting == 0 } }
 
     /// A message leaves as a probe: the next one waits for the next permission.
     mutating func useProbe() {
@@ -79,7 +79,7 @@ extension DispatchState {
             part.times.refused(outcome, now: now)
             return
         }
-        flight.open -= 1
+        flight.decide(outcome.index)
         let isUnexplained = outcome.fault == .foreign || outcome.fault == .unknown
         if isUnexplained, part.claimed.refusals >= RetryPolicy.maximumUnexplainedRefusals - 1 {
             return giveUp(&part, row, outcome)
@@ -122,7 +122,7 @@ extension DispatchState {
         if !gateway.soft.contains(where: { $0.subscription == subscription }) {
             gateway.detector.suspected(Self.words(outcome))
         }
-        flight.open -= 1
+        flight.decide(outcome.index)
         window.unresolved -= 1
         gateway.soft.append(
             HeldSoft(

@@ -1,3 +1,4 @@
+import Gateways
 import PushCore
 import Store
 
@@ -92,6 +93,40 @@ struct DispatchWindow: Sendable {
         unresolved -= reserved
         reserved = 0
     }
+}
+
+/// The batches in the gateway, by their number.
+struct FlightTable: Sendable {
+    private var flights: [Int64: DispatchState.Flight] = [:]
+    /// About the memory that they hold.
+    private(set) var byteCount = 0
+
+    var isEmpty: Bool { flights.isEmpty }
+
+    var all: Dictionary<Int64, DispatchState.Flight>.Values { flights.values }
+
+    subscript(batchID: Int64) -> DispatchState.Flight? { flights[batchID] }
+
+    /// Keeps a batch as it is now, unless all of its messages have their decision.
+    mutating func put(_ flight: DispatchState.Flight) {
+        byteCount -= flights[flight.batch.id]?.byteCount ?? 0
+        guard flight.open > 0 else {
+            flights[flight.batch.id] = nil
+            return
+        }
+        byteCount += flight.byteCount
+        flights[flight.batch.id] = flight
+    }
+
+    /// Takes a batch out: what is changed in it then is not copied.
+    mutating func take(_ batchID: Int64) -> DispatchState.Flight? {
+        guard let flight = flights.removeValue(forKey: batchID) else { return nil }
+        byteCount -= flight.byteCount
+        return flight
+    }
+
+    /// Messages of a batch have got streams.
+    mutating func depart(_ range: Range<Int32>, of batchID: Int64) { flights[batchID]?.depart(range) }
 }
 
 /// Outcomes between their answer and the database.

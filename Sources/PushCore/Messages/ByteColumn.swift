@@ -126,6 +126,24 @@ public struct ByteColumn: Sendable, Hashable {
         String(decoding: bytes[range(row)], as: UTF8.self)
     }
 
+    /// A column of as many rows, in which all but some are empty and take no room.
+    /// - Parameter rows: those that stay as they are, ascending.
+    public func emptied(but rows: [Int32]) -> ByteColumn {
+        var column = self
+        let kept = rows.reduce(0) { $0 + range(Int($1)).count }
+        column.bytes = []
+        column.bytes.reserveCapacity(kept)
+        var next = 0
+        for row in rows.lazy.map(Int.init) {
+            for emptied in next..<row { column.ends[emptied] = Int32(truncatingIfNeeded: column.bytes.count) }
+            column.bytes += bytes[range(row)]
+            column.ends[row] = Int32(truncatingIfNeeded: column.bytes.count)
+            next = row + 1
+        }
+        for emptied in next..<count { column.ends[emptied] = Int32(truncatingIfNeeded: column.bytes.count) }
+        return column
+    }
+
     private mutating func finishRow(isNull: Bool) {
         var isNull = isNull
         let previous = ends.last ?? 0

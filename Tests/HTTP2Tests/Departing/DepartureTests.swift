@@ -66,18 +66,51 @@ import Testing
         _ = try client.clientSaid()
         client.submit(10, tag: 2)
         client.probe.onAboutToSend { _ in false }
-        client.serverSays(Frame.status200(1))
-        #expect(client.seen.departures.last?.map(\.range) == [0..<1])
-        #expect(client.seen.answered == 1)
+        client.serverSays([1, 3, 5].flatMap { Frame.status200($0) })
+        #expect(client.seen.departures.last?.map(\.range) == [0..<3])
+        #expect(client.seen.answered == 3)
         #expect(client.seen.unprocessed == 10)
         #expect(client.seen.failures == [HTTP2Failure.Cause](repeating: .cancelled, count: 10))
         #expect(client.seen.counts(2, 10).allSatisfy { $0 == 1 })
         #expect(try client.clientSaid().filter { $0.kind == .headers }.isEmpty)
         // The connection is well: what is on it is resolved, and what comes later leaves.
         client.probe.onAboutToSend { _ in true }
-        client.serverSays(Frame.status200(3))
+        client.serverSays(Frame.status200(7))
         client.submit(2, tag: 3)
         #expect(try client.clientSaid().filter { $0.kind == .headers }.count == 2)
+    }
+
+    /// The batch lives until the last answer, which may take long.
+    @Test(arguments: [false, true]) func whatHasBeenWrittenIsLetGoOf(_ isWatched: Bool) throws {
+        let client = try EmbeddedConnection(initialLimit: 4)
+        try client.open(limit: 4)
+        let batch = TestBatch.make(5)
+        if isWatched { batch.keepAnswerFields(of: [4]) }
+        client.pool.submit(batch)
+        client.channel.embeddedEventLoop.run()
+        #expect(batch.body(4).count > 0 && batch.bodies.count > 0, "the last waits for a stream")
+        client.serverSays(Frame.status200(1))
+        #expect(try client.clientSaid().count { $0.kind == .headers } == 5)
+        #expect(batch.bodies.isEmpty == !isWatched, "who is watched is shown as it left")
+        if isWatched { #expect(batch.headerFields(4).contains(HTTP2HeaderField(":path", "/3/device/4"))) }
+        #expect(Array(batch.ownValue(4)) == Array("id-1-4".utf8), "the answer is compared with it")
+        #expect(batch.count == 5)
+    }
+
+    /// Each that left by itself would be a system call and a TLS record for both ends.
+    @Test func requestsThatWaitLeaveTogether() throws {
+        let client = try EmbeddedConnection(initialLimit: 12)
+        try client.open(limit: 12)
+        client.submit(12, tag: 1)
+        client.submit(6, tag: 2)
+        for stream in [1, 3, 5] as [UInt32] { client.serverSays(Frame.status200(stream)) }
+        #expect(client.seen.departures.count == 1, "a third of the limit waits until there is room for it")
+        client.serverSays(Frame.status200(7))
+        #expect(client.seen.departures.last?.map(\.range) == [0..<4])
+        client.serverSays(Frame.status200(9))
+        #expect(client.seen.departures.count == 2)
+        client.serverSays(Frame.status200(11))
+        #expect(client.seen.departures.last?.map(\.range) == [4..<6], "the last two wait for nobody")
     }
 
     /// A batch that is refused as soon as it is submitted is not resolved before the call has returned.

@@ -22,6 +22,8 @@ struct ConnectionSetSizeTests {
         var demand = Double.infinity
         /// Requests a second that this process puts on streams that become free.
         var filling = Double.infinity
+        /// The share of the streams that wait until a block of them is free.
+        var gathering = 0.0
         /// Requests that this process has on the wire at most.
         var window = Double.infinity
     }
@@ -63,7 +65,12 @@ struct ConnectionSetSizeTests {
             connect()
             let room = Double(sample.ready * gateway.limit)
             let wanted = gateway.demand * gateway.latencyMilliseconds / 1_000
-            onTheWire = min(room, wanted, gateway.window, onTheWire + gateway.filling * seconds)
+            onTheWire = min(
+                room * (1 - gateway.gathering),
+                wanted,
+                gateway.window,
+                onTheWire + gateway.filling * seconds
+            )
             let taken = min(onTheWire, Double(gateway.mostStreams))
             rate = min(taken / (gateway.latencyMilliseconds / 1_000), gateway.capacity)
             // What waits for a gateway that is at its limit waits inside of it.
@@ -77,7 +84,8 @@ struct ConnectionSetSizeTests {
             }
             sample.streamLimit = Int(room)
             sample.inFlight = Int(onTheWire)
-            sample.isWaiting = wanted > room
+            sample.isWaiting = wanted > room * (1 - gateway.gathering)
+            sample.gathering = sample.isWaiting ? Int((room * gateway.gathering).rounded(.up)) : 0
             sample.answered = Int64(answered)
             sample.latencySum = Int64(latencySum)
             sample.refused = Int64(refused)
@@ -111,6 +119,13 @@ struct ConnectionSetSizeTests {
         #expect(world.rate >= 0.9 * min(70_000, 256 * Double(limit) / latency * 1_000), "\(world.size)")
         // No more than twice what Little's law asks for.
         #expect(Double(world.size.target) <= max(2, 2 * 70_000 * latency / 1_000 / Double(limit)), "\(world.size)")
+    }
+
+    @Test("Streams that wait for a block of them are no reason to stay small")
+    func gathers() {
+        var world = World(Gateway(limit: 100, capacity: 70_000, gathering: 0.2), maximum: 256)
+        world.run(2)
+        #expect(world.rate >= 0.9 * 70_000, "\(world.size)")
     }
 
     @Test("A gateway that answers at once gets one connection, and seldom another to try", arguments: [0.3, 1, 5])

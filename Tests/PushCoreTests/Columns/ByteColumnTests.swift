@@ -27,6 +27,18 @@ import Testing
         #expect(column != ByteColumn(["a", nil]))
     }
 
+    @Test(arguments: [[], [0], [2, 3], [1, 4], [0, 1, 2, 3, 4]] as [[Int32]])
+    func emptiedRowsTakeNoRoom(_ kept: [Int32]) {
+        let column = ByteColumn(["a", nil, "", "bcd", "é"])
+        let emptied = column.emptied(but: kept)
+        #expect(emptied.count == 5)
+        for row in 0..<5 {
+            #expect(emptied.string(row) == (kept.contains(Int32(row)) ? column.string(row) : ""))
+            #expect(emptied.isNull(row) == column.isNull(row))
+        }
+        #expect(emptied.bytes.count == kept.reduce(0) { $0 + column[Int($1)].count })
+    }
+
     @Test func writingInPlace() {
         var column = ByteColumn(["first"])
         column.append {
