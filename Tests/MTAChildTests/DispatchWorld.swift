@@ -84,6 +84,11 @@ struct DispatchWorld {
 
     mutating func perform(_ events: [DispatchState.Event]) {
         dispatch.moment = .milliseconds(now - DispatchFixture.start)
+        defer {
+            if dispatch.flights.byteCount != dispatch.flights.all.reduce(0, { $0 + $1.batch.byteCount }) {
+                fail("the bytes in the gateway are counted wrongly")
+            }
+        }
         for action in dispatch.handle(events, now: now) {
             switch action {
             case .mark(let asked): marks.append(asked)
@@ -183,6 +188,9 @@ struct DispatchWorld {
         let count = queue.prefix { $0.batch == first.batch }.count
         let taken = Int32(Int.random(in: 1...min(count, 3), using: &random))
         let indexes = queue.prefix(Int(taken)).map(\.index)
+        if indexes.contains(where: { batch.tokens[Int($0)].isEmpty || batch.bodies[Int($0)].isEmpty }) {
+            fail("a message leaves of which the batch has let go")
+        }
         let departure = GatewayDeparture(batch: batch, ranges: indexes.map { $0..<$0 + 1 })
         let isLeaseValid = now < leaseEnd
         let bytes = dispatch.aboutToSend([departure], now: now, isLeaseValid: { isLeaseValid })

@@ -57,15 +57,14 @@ struct BinaryAdmission {
     }
 
     /// The outcome of a message that must not be sent; nil if it may be.
-    func refusal(_ batch: GatewayRequestBatch, row: Int32) -> Outcome? {
-        switch batch.attributes.pushType {
+    func refusal(_ row: Int32, _ type: PushType, token: ArraySlice<UInt8>, payload: Int) -> Outcome? {
+        switch type {
         case .alert, .background: break
-        default: return refusal(row, Self.pushTypeReason(batch.attributes.pushType))
+        default: return refusal(row, Self.pushTypeReason(type))
         }
-        let payload = batch.bodies.range(Int(row)).count
         if payload == 0 { return refusal(row, "PayloadEmpty") }
         if payload > limit { return refusal(row, PayloadLimits.tooLongReason(limit: limit)) }
-        guard BinaryToken.isValid(batch.tokens[Int(row)]) else { return refusal(row, Self.tokenReason) }
+        guard BinaryToken.isValid(token) else { return refusal(row, Self.tokenReason) }
         return nil
     }
 

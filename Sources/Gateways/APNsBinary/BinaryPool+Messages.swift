@@ -11,8 +11,12 @@ extension BinaryPool {
             return giveBackSoon()
         }
         var start: Int32 = 0
+        let (tokens, bodies, type) = (batch.tokens, batch.bodies, batch.attributes.pushType)
         for row in 0..<Int32(clamping: batch.count) {
-            guard let refusal = admission.refusal(batch, row: row) else { continue }
+            let payload = bodies.range(Int(row)).count
+            guard let refusal = admission.refusal(row, type, token: tokens[Int(row)], payload: payload) else {
+                continue
+            }
             waiting.append(batch, start..<row)
             start = row + 1
             delivery.returning.append((batch, refusal))

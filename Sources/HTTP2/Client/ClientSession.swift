@@ -61,7 +61,9 @@ final class ClientSession: FrameSession {
     /// - Returns: false if no more streams can be opened on this connection.
     func submit(_ batch: HTTP2RequestBatch, index: Int32) -> Bool {
         guard goAwayReceived == nil, nextStreamID < .max - 1 else { return false }
+        precondition(!batch.isLetGo, "a batch is submitted once: what has been written is gone")
         if ownName.isEmpty { ownName = batch.ownName }
+        batch.setSentBodyLength(index, 0)
         unsentBodyBytes += batch.bodyLength(index)
         streams.insert(nextStreamID, StreamSlot(batch, index, submitted: now))
         enqueue(nextStreamID)
@@ -79,6 +81,7 @@ final class ClientSession: FrameSession {
         encoder.append(batch, index, flags: isEmpty ? FrameHeader.endsStream : 0, streamID: streamID, to: &buffer)
         if isEmpty {
             slot.pointee.value.isBodyTaken = true
+            batch.wasWritten()
             return .over
         }
         return write(slot, batch, streamID, to: &buffer, limit: .max)

@@ -2,7 +2,7 @@ import NIOCore
 
 /// How many connections a client holds: the rule for it, as a value whose clock is the caller's.
 ///
-/// Requests that wait for a stream while every stream is in use ask for more connections. How many more is a matter of rate and
+/// Requests that wait for a stream while every stream is in use, or waits for others to be free with it, ask for more connections. How many more is a matter of rate and
 /// latency: a connection carries its stream limit divided by the latency, so a set that is to carry a rate needs rate × latency / limit
 /// of them. What the server and this process can do is not known before it is tried: the set grows by steps, and a step that brings no
 /// rate with its streams full is taken back. A server that wants fewer (GOAWAYs, refused streams, 429) gets half, and the set comes back
@@ -18,7 +18,7 @@ public struct ConnectionSetSize: Sendable {
         public var streamLimit = 0
         /// Requests on the wire without an answer.
         public var inFlight = 0
-        /// Streams that wait until so many are free that requests leave together.
+        /// Free streams that wait until there are so many that requests leave together.
         public var gathering = 0
         /// Whether requests wait for a stream.
         public var isWaiting = false
@@ -31,8 +31,8 @@ public struct ConnectionSetSize: Sendable {
 
         public init() {}
 
-        /// Whether no stream is left that a request would get.
-        var isFull: Bool { streamLimit > 0 && inFlight + gathering >= streamLimit }
+        /// Whether hardly a stream is left that a request would get: one connection that is behind does not keep the others from growing.
+        var isFull: Bool { streamLimit > 0 && inFlight + gathering >= streamLimit - streamLimit / 16 }
     }
 
     /// Why the set has its size.
@@ -108,7 +108,7 @@ public struct ConnectionSetSize: Sendable {
             last = (now, sample.inFlight)
         }
 
-        /// Whether requests waited for streams while all were in use.
+        /// Whether requests waited for streams while there were none for them.
         var isStarved: Bool { starved * 2 > samples }
 
         /// The mean latency of the answers in milliseconds: what shows that a gateway has grown slow.

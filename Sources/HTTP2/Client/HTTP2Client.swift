@@ -17,7 +17,8 @@
 //   a frame tells is only noted while a read is taken apart, and handled when all of it is. Nothing blocks.
 //
 // STATE AND FILES
-//   Memory only. A batch owns the memory that paths, values and bodies are read from, and each open stream holds its batch.
+//   Memory only. A batch owns the memory that paths, values and bodies are read from until all of its requests are written;
+//   each open stream holds its batch.
 //   FrameSession takes frames apart and keeps windows and what is to be sent; ClientSession and ServerSession keep the streams.
 //   HeaderEncoder writes header blocks, and nghttp2 reads them. The trust roots are read from a file at the start, and again
 //   when dialling has failed.

@@ -313,6 +313,10 @@ extension HTTP2ClientPool {
             pump()
         } else {
             fill(readers.filter { $0.room > 0 })
+            // The last ones are less than a block, and others may have had room for so many all along.
+            if pending.count > 0, pending.count < HTTP2ClientConnection.mostInBlock {
+                fill(connections.filter { $0.room > 0 })
+            }
         }
         for connection in readers {
             connection.send()
@@ -337,24 +341,39 @@ extension HTTP2ClientPool {
     /// What a window keeps back is neither announced nor submitted; the server tells of more room in a frame, and the connection comes
     /// here again.
     private func fill(_ ready: [HTTP2ClientConnection]) {
-        var shares = [Int](repeating: 0, count: ready.count)
+        // Those that wait for a block take no share from others.
+        let takers = ready.filter { open($0, waiting: pending.count, urgent: pending.urgent) > 0 }
+        var shares = [Int](repeating: 0, count: takers.count)
         var leaving = 0
-        for (position, connection) in ready.enumerated() where pending.count > leaving {
+        for (position, connection) in takers.enumerated() where pending.count > leaving {
             let waiting = pending.count - leaving
-            let urgent = max(0, pending.urgent - leaving)
-            let share = max(connection.block, (waiting + ready.count - position - 1) / (ready.count - position))
-            let room = connection.room
-            // A connection with room for less than a block waits until more of its answers have come; urgent requests never do.
-            let rest = room - connection.kept
-            let open = min(room, max(rest < min(connection.block, waiting) ? 0 : rest, urgent))
+            let open = open(connection, waiting: waiting, urgent: max(0, pending.urgent - leaving))
+            let share = max(connection.block, (waiting + takers.count - position - 1) / (takers.count - position))
             shares[position] = connection.fitting(pending, behind: leaving, atMost: min(open, share))
             leaving += shares[position]
         }
         guard leaving > 0, announce(leaving) else { return }
-        for (connection, share) in zip(ready, shares) where share > 0 {
+        for (connection, share) in zip(takers, shares) where share > 0 {
             submit(share, to: connection)
             connection.send()
         }
+    }
+
+    /// How many of the requests that wait a connection would open streams for.
+    ///
+    /// One with room for less than a block waits until more of its answers have come, unless none come; urgent requests never do.
+    private func open(_ connection: HTTP2ClientConnection, waiting: Int, urgent: Int) -> Int {
+        let rest = max(0, connection.room - connection.kept)
+        let gathers = rest < min(connection.block, waiting) && !connection.isQuiet
+        return min(connection.room, max(gathers ? 0 : rest, urgent))
+    }
+
+    /// Where no answer comes, as where a server leaves requests open, streams that are free do not wait for more of them.
+    private func fillQuiet(_ now: NIODeadline) {
+        guard pending.count > 0 else { return }
+        let patience = max(Self.leastPatience, .microseconds(Int64(sizing.size.latencyMilliseconds * 2_000)))
+        for connection in connections { connection.isQuiet = now - connection.quietSince > patience }
+        fill(connections.filter { $0.isQuiet && $0.room > 0 })
     }
 
     private func submit(_ share: Int, to connection: HTTP2ClientConnection) {
@@ -390,6 +409,9 @@ extension HTTP2ClientPool {
 extension HTTP2ClientPool {
     /// Between two looks at a set that has requests to wait for: a period of ``ConnectionSetSize`` has some of them.
     private static let lookInterval = TimeAmount.milliseconds(20)
+    /// The shortest time after which a connection without answers counts as quiet, as a rule twice the latency: by then those of a block have
+    /// come, where they come at all.
+    private static let leastPatience = TimeAmount.milliseconds(100)
 
     private func count(_ completion: HTTP2Completion) {
         switch completion.result {
@@ -403,12 +425,14 @@ extension HTTP2ClientPool {
 
     /// Looks often as long as requests are waiting or on the wire; a client without work has the ticker only.
     private func lookOften() {
-        guard sizing.sampler == nil, sizing.size.minimum < sizing.size.maximum, !isStopping else { return }
+        guard sizing.sampler == nil, !isStopping else { return }
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
         sizing.sampler = eventLoop.scheduleRepeatedTask(initialDelay: Self.lookInterval, delay: Self.lookInterval) {
             task in
             let pool = bound.value
-            pool.look(.now())
+            let now = NIODeadline.now()
+            pool.look(now)
+            pool.fillQuiet(now)
             guard pool.pending.count == 0, pool.sizing.seen.inFlight == 0 else { return }
             pool.sizing.sampler = nil
             task.cancel()

@@ -9,7 +9,7 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
     // Unchecked: filled by one owner before it is submitted; afterwards only the event loop of the client that sends it touches what changes
     // then, which is each body's progress word and what is let go of.
 
-    /// A request's places in the arena.
+    /// Where a request's path, values and body are.
     struct Entry {
         var path: Slice
         var firstValue: Int32
@@ -41,6 +41,8 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
     private(set) var bodies: [UInt8]
     /// Requests that have not been written as a whole.
     private var unwritten = 0
+    /// What was to be written is gone.
+    private(set) var isLetGo = false
     /// The fields that all requests carry, in the caller's order.
     let sharedHeaders: [HTTP2HeaderField]
     /// The names of the fields that each request has of its own.
@@ -54,7 +56,7 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
     let hasOwnPaths: Bool
 
     /// The number of requests.
-    public var count: Int { entries.count }
+    public private(set) var count = 0
 
     /// Makes an empty batch.
     /// - Parameters:
@@ -183,14 +185,16 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
         arena.set(UInt32(length), at: entries[Int(index)].body + 4)
     }
 
-    /// A request has been written as a whole. When all have, only what their answers are compared with is kept, unless somebody wants to see
-    /// the requests.
+    /// A request has been written as a whole. When all have, nothing is kept of them, unless somebody wants to see them.
     func wasWritten() {
         unwritten -= 1
         guard unwritten == 0, keptAnswers.isEmpty else { return }
+        isLetGo = true
         bodies = []
+        entries = []
+        values = []
         paths.free()
-        if values.isEmpty { arena.free() }
+        arena.free()
     }
 
     /// The rest of a body when so much of it has been serialised; it stays where it is while the closure runs.
@@ -198,7 +202,6 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
     func withBody<Result>(_ index: Int32, from sent: Int, _ read: (UnsafeRawBufferPointer) -> Result) -> Result {
         let start = Int(entries[Int(index)].bodyStart)
         let end = start + bodyLength(index)
-        precondition(end <= bodies.count, "a batch is submitted once: what has been written is gone")
         return bodies.withUnsafeBytes { read(UnsafeRawBufferPointer(rebasing: $0[start + sent..<end])) }
     }
 
@@ -214,6 +217,7 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
         entries.append(
             Entry(path: path, firstValue: firstValue, bodyStart: Int32(range.lowerBound), body: header)
         )
+        count += 1
         unwritten += 1
     }
 }
@@ -283,7 +287,7 @@ private struct RequestMemory {
 
 /// Reading a request back, for people who look at the wire.
 extension HTTP2RequestBatch {
-    /// The header fields of a request in the order in which they leave.
+    /// The header fields of a request in the order in which they leave; before the batch is submitted, or of one whose answer keeps its fields.
     public func headerFields(_ index: Int32) -> [HTTP2HeaderField] {
         let entry = entries[Int(index)]
         var fields = sharedHeaders.filter(\.isPseudo)
@@ -300,7 +304,7 @@ extension HTTP2RequestBatch {
         perRequestHeaderNames.first.map { HTTP2HeaderField($0, text(values[Int(entries[Int(index)].firstValue)])) }
     }
 
-    /// The body of a request.
+    /// The body of a request; before the batch is submitted, or of one whose answer keeps its fields.
     public func body(_ index: Int32) -> [UInt8] {
         withBody(index, from: 0) { [UInt8]($0) }
     }

@@ -245,11 +245,12 @@ extension DispatchState {
                 &actions
             )
         }
-        var rest = flight
-        rest.dropWaiting()
-        flights.put(rest)
         submitAgain(flight, flight.resend, attempt: flight.attempt + 1, &actions)
         submitAgain(flight, flight.unsent, attempt: flight.attempt, &actions)
+        var rest = flight
+        rest.dropWaiting()
+        rest.letGo()
+        flights.put(rest)
     }
 
     private mutating func submitAgain(

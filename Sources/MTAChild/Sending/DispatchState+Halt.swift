@@ -142,6 +142,7 @@ extension DispatchState {
         for var flight in flights.all where flight.claim == claim && flight.waiting > 0 {
             window.unresolved -= flight.waiting
             flight.dropWaiting()
+            flight.letGo()
             flights.put(flight)
         }
     }

@@ -16,9 +16,8 @@ extension DispatchState {
     }
 
     mutating func resolved(_ batchID: Int64, _ resolved: [Outcome], _ now: Int64, _ actions: inout [Action]) {
-        guard let claim = flights[batchID]?.claim, var part = parts[claim], var flight = flights.take(batchID) else {
-            return
-        }
+        guard var flight = flights.take(batchID) else { return }
+        guard var part = parts[flight.claim] else { return flights.put(flight) }
         var results = Results()
         results.answers.reserveCapacity(resolved.count)
         for outcome in resolved where outcome.index >= 0 && Int(outcome.index) < flight.rows.count {

@@ -272,7 +272,7 @@ extension DispatchState {
             letsGoAt = Self.letsGo(below: rows.count)
         }
 
-        /// A batch is copied when a quarter of it is left, and again with a quarter of that: each message at most every fourth time.
+        /// A batch is copied when a quarter of it is left, and again with a quarter of that: a third of it all together.
         private static func letsGo(below count: Int) -> Int { count / 4 }
 
         var waiting: Int { resend.count + unsent.count }

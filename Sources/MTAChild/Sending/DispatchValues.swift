@@ -14,8 +14,8 @@ struct DispatchWindow: Sendable {
     /// …and at most twice as much: with three times as much a child had 118 MiB in place of 109, and was no faster (700,000 messages at
     /// 200 ms, November 2026).
     private static let mostBreadth = 2.0
-    /// A large window of large messages would not leave a child below the memory at which it is replaced: with 24 MiB of them it holds
-    /// less than 64 MiB, with 48 MiB, for a gateway that takes long to answer, less than 112 MiB.
+    /// A large window of large messages would not leave a child below the memory at which it is replaced, 384 MiB as a rule: 24 MiB of them may
+    /// be in the gateway, and twice as much where it takes long to answer.
     static let usualBytes = 24 * 1_024 * 1_024
     private static let longBytes = 2 * usualBytes
 

@@ -76,18 +76,7 @@ struct BinaryFrameTests {
     func admission() throws {
         let admission = BinaryAdmission(limit: PayloadLimits.binary)
         func refusal(_ token: String, _ bytes: Int, _ type: PushType = .alert) -> Outcome? {
-            var tokens = ByteColumn()
-            var bodies = ByteColumn()
-            tokens.append(token.utf8)
-            bodies.append([UInt8](repeating: 0x20, count: bytes))
-            let batch = GatewayRequestBatch(
-                id: 1,
-                tokens: tokens,
-                messageIDs: [MessageUUID(high: 1, low: 2)],
-                bodies: bodies,
-                attributes: MessageAttributes(pushType: type)
-            )
-            return admission.refusal(batch, row: 0)
+            admission.refusal(0, type, token: Array(token.utf8)[...], payload: bytes)
         }
         #expect(refusal("00", 2_048) == nil)
         #expect(refusal("00", 1, .background) == nil)

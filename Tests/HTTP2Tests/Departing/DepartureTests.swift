@@ -91,10 +91,11 @@ import Testing
         #expect(batch.body(4).count > 0 && batch.bodies.count > 0, "the last waits for a stream")
         client.serverSays(Frame.status200(1))
         #expect(try client.clientSaid().count { $0.kind == .headers } == 5)
-        #expect(batch.bodies.isEmpty == !isWatched, "who is watched is shown as it left")
+        #expect(batch.isLetGo == !isWatched && batch.bodies.isEmpty == !isWatched, "who is watched is shown as it left")
         if isWatched { #expect(batch.headerFields(4).contains(HTTP2HeaderField(":path", "/3/device/4"))) }
-        #expect(Array(batch.ownValue(4)) == Array("id-1-4".utf8), "the answer is compared with it")
         #expect(batch.count == 5)
+        client.serverSays([3, 5, 7, 9].flatMap { Frame.status200($0) })
+        #expect(client.seen.answered == 5)
     }
 
     /// Each that left by itself would be a system call and a TLS record for both ends.
@@ -105,7 +106,9 @@ import Testing
         client.submit(6, tag: 2)
         for stream in [1, 3, 5] as [UInt32] { client.serverSays(Frame.status200(stream)) }
         #expect(client.seen.departures.count == 1, "a third of the limit waits until there is room for it")
+        #expect(client.connection.gathering == 3)
         client.serverSays(Frame.status200(7))
+        #expect(client.connection.gathering == 0)
         #expect(client.seen.departures.last?.map(\.range) == [0..<4])
         client.serverSays(Frame.status200(9))
         #expect(client.seen.departures.count == 2)

@@ -94,6 +94,54 @@ import Testing
         try await server.stop()
     }
 
+    /// A connection whose free streams wait for more of them takes no share from one that has room.
+    @Test func whatWaitsGoesWhereThereIsRoom() async throws {
+        let held = Mutex<[ObjectIdentifier: [HTTP2ServerRequest]]>([:])
+        let server = try await LoopbackServer(settings: HTTP2ServerSettings(maxConcurrentStreams: 30)) {
+            connection,
+            requests in
+            let own = held.withLock {
+                $0[ObjectIdentifier(connection), default: []] += requests
+                return $0[ObjectIdentifier(connection)] ?? []
+            }
+            guard own.count == 24, own.contains(where: { $0.headers.value(":path") == "/3/device/0" }) else { return }
+            LoopbackServer.accept(connection, own)
+        }
+        let test = try await TestClient(port: server.port, connections: 2, initialLimit: 30)
+        try await test.probe.seen.wait(for: "two connections") { $0.openings == 2 }
+        test.client.submit(TestBatch.make(48))
+        _ = try await test.probe.resolved(24)
+        // One has 29 streams for them, and the other 5, which is less than a block of 10.
+        test.client.submit(TestBatch.make(28, tag: 2))
+        let seen = try await test.probe.seen.wait(for: "the second batch") { $0.departures.count >= 2 }
+        #expect(seen.departures.last?.map(\.range) == [0..<28])
+        test.client.giveUp(olderThanMilliseconds: 0)
+        await test.client.shutdown()
+        try await server.stop()
+    }
+
+    /// A server that leaves most requests open does not keep the streams that are free from being used.
+    @Test func freeStreamsWaitForNoAnswersThatDoNotCome() async throws {
+        let answered = Mutex(0)
+        let server = try await LoopbackServer(settings: HTTP2ServerSettings(maxConcurrentStreams: 9)) {
+            connection,
+            requests in
+            let few = answered.withLock {
+                let few = requests.prefix(max(0, 2 - $0))
+                $0 += few.count
+                return few
+            }
+            LoopbackServer.accept(connection, Array(few))
+        }
+        let test = try await TestClient(port: server.port, initialLimit: 9)
+        test.client.submit(TestBatch.make(12))
+        let seen = try await server.seen.wait(for: "the free streams, less than a block") { $0.requests == 11 }
+        #expect(seen.mostStreams <= 9)
+        test.client.giveUp(olderThanMilliseconds: 0)
+        await test.client.shutdown()
+        try await server.stop()
+    }
+
     @Test func submitsFromInsideOfCompleted() async throws {
         let server = try await LoopbackServer(tls: true)
         let test = try await TestClient(port: server.port, tls: true, connections: 2)

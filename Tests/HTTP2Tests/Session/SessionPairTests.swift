@@ -197,13 +197,14 @@ import Testing
         for index in 0..<3 {
             batch.append(path: Array("/3/device/\(index)".utf8), headerValues: [Array("id\(index)".utf8)], body: [])
         }
+        let made = (0..<3).map { index in batch.headerFields(index).map { "\($0.name): \($0.value)" } }
         let first = client.nextStreamID
         for index in 0..<3 { #expect(client.submit(batch, index: Int32(index))) }
         client.cancel(first, cause: .timeout)
         try exchange(client, server, piece: 1 << 20)
         #expect(server.requests.count == 2)
         for (index, request) in server.requests.enumerated() {
-            #expect(fields(of: request) == batch.headerFields(Int32(index + 1)).map { "\($0.name): \($0.value)" })
+            #expect(fields(of: request) == made[index + 1])
         }
         guard case .unprocessed = client.completions.first?.result else {
             Issue.record("what was given up was not sent: \(client.completions)")
