@@ -198,6 +198,23 @@ import Testing
         #expect(dispatch.flights.isEmpty && dispatch.flights.byteCount == 0)
     }
 
+    /// What goes out again is in a batch of its own then.
+    @Test func aBatchLetsGoOfMessagesThatAreSentAgain() throws {
+        var dispatch = dispatch()
+        let part = DispatchFixture.part(1, size: 100, delivery: try DispatchFixture.delivery())
+        let batch = part.slices[0].batch
+        try send(&dispatch, part)
+        let unprocessed = (0..<Int32(98)).map { Outcome(index: $0, outcomeClass: .unprocessed) }
+        _ = dispatch.handle(.resolved(batchID: 100, outcomes: unprocessed), now: now)
+        #expect(!batch.tokens[0].isEmpty)
+        let again = dispatch.handle(.resendDue(batchID: 100), now: now).compactMap {
+            if case .submit(let batch) = $0 { batch } else { nil }
+        }
+        #expect(again.map(\.count) == [98])
+        #expect((0..<100).filter { !batch.tokens[$0].isEmpty } == [98, 99], "those are on the wire")
+        #expect(dispatch.flights.byteCount == batch.byteCount + again[0].byteCount)
+    }
+
     @Test(arguments: [AmbiguityPolicy.resend, .report])
     func ambiguousMessagesFollowThePolicy(_ policy: AmbiguityPolicy) throws {
         var dispatch = dispatch()

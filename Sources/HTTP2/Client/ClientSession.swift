@@ -316,7 +316,7 @@ struct StreamSlot {
     var batch: HTTP2RequestBatch?
     /// When the request was submitted, in nanoseconds of the event loop's clock.
     var submitted: UInt64 = 0
-    /// Stands for the value of the request's own header field: the value itself is in the batch's memory.
+    /// Stands for the value of the request's own header field: the value itself is gone when all of its batch is written.
     private let ownHash: UInt64
     var body: [UInt8] = []
     private var rare: RareFields?

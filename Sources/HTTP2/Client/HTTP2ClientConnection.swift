@@ -86,6 +86,7 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
     /// and 128 (700,000 messages each, November 2026).
     var block: Int { min(Self.mostInBlock, limit / 3) }
 
+    /// So many requests of 340 bytes, with a short payload, fill a TLS record.
     static let mostInBlock = 48
 
     /// Whether nothing has come for so long that free streams wait for no more of them.
@@ -94,7 +95,7 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
     /// Free streams that requests do not get now, as they wait for more of them or the server takes nothing more at the moment.
     var gathering: Int {
         let free = max(0, limit - kept - session.streams.count)
-        return room == 0 ? free : min(free, max(0, block - 1))
+        return room == 0 || free < block && !isQuiet ? free : 0
     }
 
     // MARK: Life of the channel

@@ -303,6 +303,7 @@ extension HTTP2ClientPool {
 
     private func finishRound() {
         let readers = round.readers
+        let waiting = pending.count
         round.readers.removeAll(keepingCapacity: true)
         for connection in readers { connection.isInRound = false }
         let completions = readers.count == 1 ? readers[0].takeCompletions() : readers.flatMap { $0.takeCompletions() }
@@ -314,7 +315,7 @@ extension HTTP2ClientPool {
         } else {
             fill(readers.filter { $0.room > 0 })
             // The last ones are less than a block, and others may have had room for so many all along.
-            if pending.count > 0, pending.count < HTTP2ClientConnection.mostInBlock {
+            if pending.count > 0, pending.count < min(waiting, HTTP2ClientConnection.mostInBlock) {
                 fill(connections.filter { $0.room > 0 })
             }
         }
@@ -341,39 +342,61 @@ extension HTTP2ClientPool {
     /// What a window keeps back is neither announced nor submitted; the server tells of more room in a frame, and the connection comes
     /// here again.
     private func fill(_ ready: [HTTP2ClientConnection]) {
-        // Those that wait for a block take no share from others.
-        let takers = ready.filter { open($0, waiting: pending.count, urgent: pending.urgent) > 0 }
-        var shares = [Int](repeating: 0, count: takers.count)
+        var shares = [Int](repeating: 0, count: ready.count)
         var leaving = 0
-        for (position, connection) in takers.enumerated() where pending.count > leaving {
-            let waiting = pending.count - leaving
-            let open = open(connection, waiting: waiting, urgent: max(0, pending.urgent - leaving))
-            let share = max(connection.block, (waiting + takers.count - position - 1) / (takers.count - position))
-            shares[position] = connection.fitting(pending, behind: leaving, atMost: min(open, share))
-            leaving += shares[position]
+        var before = -1
+        // What one pass leaves may be less than a block, and then there is room for it where a block had none.
+        while leaving > before, leaving < pending.count {
+            before = leaving
+            spread(over: ready, &shares, &leaving)
+        }
+        for (place, connection) in ready.enumerated() where leaving < pending.urgent && shares[place] == 0 {
+            let most = min(connection.room, pending.urgent - leaving)
+            shares[place] = connection.fitting(pending, behind: leaving, atMost: most)
+            leaving += shares[place]
         }
         guard leaving > 0, announce(leaving) else { return }
-        for (connection, share) in zip(takers, shares) where share > 0 {
+        for (connection, share) in zip(ready, shares) where share > 0 {
             submit(share, to: connection)
             connection.send()
         }
     }
 
-    /// How many of the requests that wait a connection would open streams for.
+    /// Gives those that take what waits their shares, evenly; those with the least room first, so that others take what these cannot.
+    private func spread(over ready: [HTTP2ClientConnection], _ shares: inout [Int], _ leaving: inout Int) {
+        let waiting = pending.count - leaving
+        var takers: [(place: Int, open: Int)] = []
+        for (place, connection) in ready.enumerated() where shares[place] == 0 {
+            let open = open(connection, waiting: waiting)
+            if open > 0 { takers.append((place, open)) }
+        }
+        takers.sort { $0.open < $1.open }
+        for (position, taker) in takers.enumerated() where pending.count > leaving {
+            let connection = ready[taker.place]
+            let left = takers.count - position
+            let share = max(connection.block, (pending.count - leaving + left - 1) / left)
+            let urgent = min(connection.room, pending.urgent - leaving)
+            let most = min(max(taker.open, urgent), share)
+            shares[taker.place] = connection.fitting(pending, behind: leaving, atMost: most)
+            leaving += shares[taker.place]
+        }
+    }
+
+    /// How many streams a connection has for requests that wait.
     ///
-    /// One with room for less than a block waits until more of its answers have come, unless none come; urgent requests never do.
-    private func open(_ connection: HTTP2ClientConnection, waiting: Int, urgent: Int) -> Int {
-        let rest = max(0, connection.room - connection.kept)
-        let gathers = rest < min(connection.block, waiting) && !connection.isQuiet
-        return min(connection.room, max(gathers ? 0 : rest, urgent))
+    /// One with room for less than a block waits until more of its answers have come, unless none come. Urgent requests do not.
+    private func open(_ connection: HTTP2ClientConnection, waiting: Int) -> Int {
+        let rest = connection.room - connection.kept
+        return rest < min(connection.block, waiting) && !connection.isQuiet ? 0 : max(0, rest)
     }
 
     /// Where no answer comes, as where a server leaves requests open, streams that are free do not wait for more of them.
     private func fillQuiet(_ now: NIODeadline) {
         guard pending.count > 0 else { return }
-        let patience = max(Self.leastPatience, .microseconds(Int64(sizing.size.latencyMilliseconds * 2_000)))
+        let mean = Double(sizing.seen.latencySum) / Double(max(1, sizing.seen.answered))
+        let patience = max(Self.leastPatience, min(Self.mostPatience, .microseconds(Int64(2 * mean))))
         for connection in connections { connection.isQuiet = now - connection.quietSince > patience }
-        fill(connections.filter { $0.isQuiet && $0.room > 0 })
+        fill(connections.filter { $0.room > 0 })
     }
 
     private func submit(_ share: Int, to connection: HTTP2ClientConnection) {
@@ -405,13 +428,15 @@ extension HTTP2ClientPool {
     }
 }
 
-/// How the set gets its sizing.size.
+/// How the set gets its size.
 extension HTTP2ClientPool {
     /// Between two looks at a set that has requests to wait for: a period of ``ConnectionSetSize`` has some of them.
     private static let lookInterval = TimeAmount.milliseconds(20)
-    /// The shortest time after which a connection without answers counts as quiet, as a rule twice the latency: by then those of a block have
-    /// come, where they come at all.
+    /// A connection counts as quiet without answers for twice the mean latency, by when those of a block have come, where they come at all; not
+    /// sooner than this…
     private static let leastPatience = TimeAmount.milliseconds(100)
+    /// …nor later than this: a gateway that takes seconds is not well.
+    private static let mostPatience = TimeAmount.seconds(2)
 
     private func count(_ completion: HTTP2Completion) {
         switch completion.result {

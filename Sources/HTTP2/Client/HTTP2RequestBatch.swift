@@ -3,8 +3,8 @@ import Synchronization
 /// Requests that share most of their header fields, back to back in one piece of memory, and their bodies.
 ///
 /// Paths, values and bodies are read in place, and each open stream holds the batch. The bodies may be in an array that others have, too. Fill
-/// it with ``append(path:headerValues:body:)`` in one place, then submit it; after that it does not change, but that paths and bodies are let
-/// go of when all requests have been written: the batch lives until the last of them has its answer, which may take long.
+/// it with ``append(path:headerValues:body:)`` in one place, then submit it, once; after that it does not change, but that all of this is let go
+/// of when all requests have been written: the batch lives until the last of them has its answer, which may take long.
 public final class HTTP2RequestBatch: @unchecked Sendable {
     // Unchecked: filled by one owner before it is submitted; afterwards only the event loop of the client that sends it touches what changes
     // then, which is each body's progress word and what is let go of.
@@ -33,10 +33,8 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
     public var isUrgent = false
     /// Whether the answer of each request keeps the header fields that nothing but a person asks for; empty as a rule.
     private var keptAnswers: [Bool] = []
-    /// Values of header fields, and for each body its length and how much of it has been serialised.
+    /// Paths, values of header fields, and for each body its length and how much of it has been serialised.
     private var arena: RequestMemory
-    /// Paths, which nobody asks for when the requests have been written.
-    private var paths: RequestMemory
     /// The bodies, one after the other.
     private(set) var bodies: [UInt8]
     /// Requests that have not been written as a whole.
@@ -82,9 +80,8 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
             sharedHeaders.allSatisfy { $0.name != ":method" || $0.value == "POST" },
             "answers are read as those to POST"
         )
-        // A UUID is 36 bytes, a path with a 64-digit token 74; the header of a body takes up to 15 with what lies before it.
-        arena = RequestMemory(capacity: capacity * (16 + 40 * perRequestHeaderNames.count))
-        paths = RequestMemory(capacity: hasOwnPaths ? capacity * 80 : 0)
+        // 160 bytes a request hold a path with a 64-digit token, a UUID and the body's header, which alone takes up to 15.
+        arena = RequestMemory(capacity: capacity * (hasOwnPaths ? 160 : 16))
         self.bodies = bodies
         // Room for nothing would still copy an array that others have.
         if bodyBytes > 0 { self.bodies.reserveCapacity(bodies.count + bodyBytes) }
@@ -94,7 +91,6 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
 
     deinit {
         arena.free()
-        paths.free()
     }
 
     /// Each text ends with a byte that no text has (RFC 3629, section 1), which also says what it is.
@@ -139,7 +135,7 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
         precondition(hasOwnPaths, "the path is shared")
         precondition(headerValues.count == perRequestHeaderNames.count, "one value for each per-request header name")
         let firstValue = Int32(values.count)
-        let pathSlice = paths.store(path)
+        let pathSlice = arena.store(path)
         for value in headerValues {
             values.append(arena.store(value))
         }
@@ -157,19 +153,15 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
         precondition(hasOwnPaths, "the path is shared")
         precondition(perRequestHeaderNames.count == 1, "one value for each per-request header name")
         let firstValue = Int32(values.count)
-        var path = paths.store(UnsafeBufferPointer(start: pathPrefix.utf8Start, count: pathPrefix.utf8CodeUnitCount))
-        path.length += paths.store(pathSuffix).length
+        var path = arena.store(UnsafeBufferPointer(start: pathPrefix.utf8Start, count: pathPrefix.utf8CodeUnitCount))
+        path.length += arena.store(pathSuffix).length
         values.append(arena.store(headerValue))
         appendEntry(path: path, firstValue: firstValue, body: range)
     }
 
-    /// Where a value is; it stays there once the batch is submitted.
+    /// Where a path or a value is; it stays there once the batch is submitted, until all requests have been written.
     @inline(__always)
-    func value(_ slice: Slice) -> UnsafeRawBufferPointer { arena.bytes(slice) }
-
-    /// Where the path of a request is that has not been written.
-    @inline(__always)
-    func path(_ entry: Entry) -> UnsafeRawBufferPointer { paths.bytes(entry.path) }
+    func memory(_ slice: Slice) -> UnsafeRawBufferPointer { arena.bytes(slice) }
 
     /// The length of a request's body.
     func bodyLength(_ index: Int32) -> Int { Int(arena.word(entries[Int(index)].body)) }
@@ -193,7 +185,6 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
         bodies = []
         entries = []
         values = []
-        paths.free()
         arena.free()
     }
 
@@ -246,7 +237,7 @@ private struct RequestMemory {
         return UnsafeRawBufferPointer(start: start + slice.offset, count: slice.length)
     }
 
-    /// A word that was stored; 0 if the memory was let go of.
+    /// A word that was stored.
     @inline(__always)
     func word(_ offset: Int) -> UInt32 { start?.load(fromByteOffset: offset, as: UInt32.self) ?? 0 }
 
@@ -291,7 +282,7 @@ extension HTTP2RequestBatch {
     public func headerFields(_ index: Int32) -> [HTTP2HeaderField] {
         let entry = entries[Int(index)]
         var fields = sharedHeaders.filter(\.isPseudo)
-        if hasOwnPaths { fields.append(HTTP2HeaderField(":path", String(decoding: path(entry), as: UTF8.self))) }
+        if hasOwnPaths { fields.append(HTTP2HeaderField(":path", text(entry.path))) }
         fields += sharedHeaders.filter { !$0.isPseudo }
         for (position, name) in perRequestHeaderNames.enumerated() {
             fields.append(HTTP2HeaderField(name, text(values[Int(entry.firstValue) + position])))
@@ -320,17 +311,16 @@ extension HTTP2RequestBatch {
     func keepsAnswerFields(_ index: Int32) -> Bool { !keptAnswers.isEmpty && keptAnswers[Int(index)] }
 
     private func text(_ slice: Slice) -> String {
-        String(decoding: value(slice), as: UTF8.self)
+        String(decoding: memory(slice), as: UTF8.self)
     }
 }
 
 /// Finding a request's own header field in its response.
 extension HTTP2RequestBatch {
-    /// The value of the first of the fields that only this request has; it stays where it is once the batch is submitted. Empty if it has
-    /// none.
+    /// The value of the first of the fields that only this request has, while it has not been written. Empty if it has none.
     func ownValue(_ index: Int32) -> UnsafeRawBufferPointer {
         guard !perRequestHeaderNames.isEmpty else { return UnsafeRawBufferPointer(start: nil, count: 0) }
-        return value(values[Int(entries[Int(index)].firstValue)])
+        return memory(values[Int(entries[Int(index)].firstValue)])
     }
 
     /// The name of that field.

@@ -46,11 +46,11 @@ struct HeaderEncoder {
             var block = HeaderBlockWriter(space, from: FrameHeader.length)
             block.copy(updates)
             block.copy(template.front)
-            if request.hasOwnPaths { block.append(request.path(entry)) }
+            if request.hasOwnPaths { block.append(request.memory(entry.path)) }
             block.copy(template.middle)
             for (position, name) in template.names.enumerated() {
                 block.copy(name)
-                block.append(request.value(request.values[Int(entry.firstValue) + position]))
+                block.append(request.memory(request.values[Int(entry.firstValue) + position]))
             }
             return block.count
         }
@@ -85,7 +85,7 @@ struct HeaderEncoder {
         for field in request.sharedHeaders where !field.isPseudo { template.middle += encoded(field) }
         for (position, name) in request.perRequestHeaderNames.enumerated() {
             let value = request.values[Int(entry.firstValue) + position]
-            template.names.append(literalName(Array(name.utf8), Array(request.value(value)), .name))
+            template.names.append(literalName(Array(name.utf8), Array(request.memory(value)), .name))
         }
         batch = table.insertions == before ? request.number : 0
     }

@@ -1,7 +1,8 @@
 import Foundation
-import HTTP2
 import NIOCore
 import Testing
+
+@testable import HTTP2
 
 /// The size of a connection set against models of gateways, on a clock of the test's own.
 @Suite("Size of a connection set")
@@ -126,6 +127,18 @@ struct ConnectionSetSizeTests {
         var world = World(Gateway(limit: 100, capacity: 70_000, gathering: 0.2), maximum: 256)
         world.run(2)
         #expect(world.rate >= 0.9 * 70_000, "\(world.size)")
+    }
+
+    @Test("A set is full without a sixteenth of its streams: one connection that is behind is no reason to stay small")
+    func fullness() {
+        var sample = ConnectionSetSize.Sample()
+        #expect(!sample.isFull, "nothing is open")
+        sample.streamLimit = 160
+        sample.inFlight = 120
+        sample.gathering = 29
+        #expect(!sample.isFull)
+        sample.gathering = 30
+        #expect(sample.isFull)
     }
 
     @Test("A gateway that answers at once gets one connection, and seldom another to try", arguments: [0.3, 1, 5])
