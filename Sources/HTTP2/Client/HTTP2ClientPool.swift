@@ -394,8 +394,8 @@ extension HTTP2ClientPool {
     private func fillQuiet(_ now: NIODeadline) {
         guard pending.count > 0 else { return }
         let mean = Double(sizing.seen.latencySum) / Double(max(1, sizing.seen.answered))
-        let patience = max(Self.leastPatience, min(Self.mostPatience, .microseconds(Int64(2 * mean))))
-        for connection in connections { connection.isQuiet = now - connection.quietSince > patience }
+        let timeout = max(Self.leastQuietTimeout, min(Self.mostQuietTimeout, .microseconds(Int64(2 * mean))))
+        for connection in connections { connection.isQuiet = now - connection.quietSince > timeout }
         fill(connections.filter { $0.room > 0 })
     }
 
@@ -434,9 +434,9 @@ extension HTTP2ClientPool {
     private static let lookInterval = TimeAmount.milliseconds(20)
     /// A connection counts as quiet without answers for twice the mean latency, by when those of a block have come, where they come at all; not
     /// sooner than this…
-    private static let leastPatience = TimeAmount.milliseconds(100)
+    private static let leastQuietTimeout = TimeAmount.milliseconds(100)
     /// …nor later than this: a gateway that takes seconds is not well.
-    private static let mostPatience = TimeAmount.seconds(2)
+    private static let mostQuietTimeout = TimeAmount.seconds(2)
 
     private func count(_ completion: HTTP2Completion) {
         switch completion.result {
