@@ -10,6 +10,13 @@ struct JSONScannerTests {
         let allowed = Set((letters + letters.uppercased() + "0123456789-_:.%").utf8)
         for byte in UInt8.min...UInt8.max {
             #expect(FCMMessageReader.isTokenByte(byte) == allowed.contains(byte), "\(byte)")
+            // Among bytes from which a sum could carry over.
+            for place in 0..<8 {
+                for others in [UInt8(ascii: "z"), UInt8(ascii: "%")] {
+                    let word = (Words.all(others) & ~(0xFF << UInt64(place * 8))) | UInt64(byte) << UInt64(place * 8)
+                    #expect(FCMMessageReader.areTokenBytes(word) == allowed.contains(byte), "\(byte) at \(place)")
+                }
+            }
         }
     }
 

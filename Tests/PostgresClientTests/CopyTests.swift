@@ -1,4 +1,5 @@
 import PostgresClient
+import PushCore
 import TestSupport
 import Testing
 
@@ -95,7 +96,7 @@ import Testing
         let connection = try await TestDatabase.create(.empty).connect()
         try await connection.run(
             script:
-                "CREATE TABLE t (a bigint, b smallint, c text, d smallint, e int, day date, f text, g bigint, h text)"
+                "CREATE TABLE t (a bigint, b smallint, c text, d smallint, e int, day date, f text, g bigint, h text, i text)"
         )
         var rows = CopyRows()
         try rows.append(rows: 0, columns: [.int64([])])
@@ -105,6 +106,7 @@ import Testing
                 .int64([.min, 0, .max]), .int16([.min, 0, .max]), .text(["", nil, "é\t\\"]),
                 .int16OrNull([nil, 1, nil]),
                 .int32([.min, 0, .max]), .int32([0, 9_824, -1]), .same(.text("same")), .same(.int64(7)), .same(.null),
+                .texts(ByteColumn(["", "é", nil])),
             ]
         )
         #expect(rows.count == 3)
@@ -113,11 +115,37 @@ import Testing
         let texts = try await connection.execute(PostgresStatement("SELECT t::text FROM t ORDER BY a"))
         #expect(
             try (0..<3).map { try texts.text($0, 0) } == [
-                #"(-9223372036854775808,-32768,"",,-2147483648,2000-01-01,same,7,)"#, "(0,0,,1,0,2026-11-24,same,7,)",
-                "(9223372036854775807,32767,\"é\t\\\\\",,2147483647,1999-12-31,same,7,)",
+                #"(-9223372036854775808,-32768,"",,-2147483648,2000-01-01,same,7,,"")"#,
+                "(0,0,,1,0,2026-11-24,same,7,,é)",
+                "(9223372036854775807,32767,\"é\t\\\\\",,2147483647,1999-12-31,same,7,,)",
             ]
         )
         #expect(throws: PostgresError.self) { try rows.append(rows: 2, columns: [.int64([1])]) }
+    }
+
+    /// Rows that go to a table which keeps none do not count.
+    @Test(arguments: [1, 3, 4, 10]) func rowsThatMakeTheServerWrite(every interval: Int) async throws {
+        let connection = try await TestDatabase.create(.empty).connect()
+        try await connection.run(
+            script: """
+                CREATE TABLE t (id int, name text) PARTITION BY RANGE (id);
+                CREATE TABLE t_rows PARTITION OF t FOR VALUES FROM (0) TO (100);
+                CREATE TABLE t_flush PARTITION OF t FOR VALUES FROM (100) TO (101);
+                CREATE FUNCTION count_and_drop() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                    PERFORM nextval('flushes'); RETURN NULL; END $$;
+                CREATE SEQUENCE flushes MINVALUE 0;
+                CREATE TRIGGER drop BEFORE INSERT ON t_flush FOR EACH ROW EXECUTE FUNCTION count_and_drop();
+                """
+        )
+        var rows = CopyRows(flush: [.int32(100), .null], every: interval)
+        try rows.append(rows: 3, columns: [.int32([0, 1, 2]), .same(.text("a"))])
+        try rows.append(rows: 5, columns: [.int32([3, 4, 5, 6, 7]), .text([nil, "b", nil, "c", ""])])
+        #expect(rows.count == 8)
+        let stored = try await connection.copyIn("COPY t FROM STDIN (FORMAT binary)", rows: rows.stream)
+        #expect(stored == 8)
+        #expect(try await count(connection) == 8)
+        let flushes = try await connection.execute(PostgresStatement("SELECT nextval('flushes')")).int64(0, 0)
+        #expect(flushes == Int64(7 / interval))
     }
 
     @Test func betweenStatementsOfOneTransaction() async throws {

@@ -1,4 +1,5 @@
 import PostgresClient
+import PushCore
 import TestSupport
 import Testing
 
@@ -34,7 +35,9 @@ import Testing
 
     @Test func invalidUTF8IsHidden() async throws {
         let connection = try await TestDatabase.create(.empty).connect()
-        let column = PostgresValue.bytesColumnAsText(bytes: [0xC3, 0x28], ends: [2])
+        var bytes = ByteColumn()
+        bytes.append([0xC3, 0x28])
+        let column = PostgresValue.texts(bytes)
         let error = try await postgresError {
             try await connection.execute(PostgresStatement("SELECT $1::text[]", [column]))
         }

@@ -1,4 +1,5 @@
 import PostgresClient
+import PushCore
 import TestSupport
 import Testing
 
@@ -54,15 +55,9 @@ import Testing
     }
 
     @Test func columns() async throws {
-        let bytes = Array("onethree".utf8)
-        let text = PostgresValue.bytesColumnAsText(
-            bytes: bytes,
-            ends: [3, 3, 3, 8],
-            isNull: [false, false, true, false]
-        )
+        let text = PostgresValue.texts(ByteColumn(["one", "", nil, "three"]))
         #expect(try await echo(text, as: "text[]").textArray(0, 0) == ["one", "", nil, "three"])
-        let binary = PostgresValue.bytesColumn(bytes: [0, 255], ends: [1, 2])
-        #expect(try await echo(binary, as: "text").text(0, 0) == #"{"\\x00","\\xff"}"#)
+        #expect(try await echo(.texts(ByteColumn()), as: "text[]").textArray(0, 0) == [])
         let uuids = PostgresValue.uuidColumn(bytes: Array(0..<32))
         let expected = "{00010203-0405-0607-0809-0a0b0c0d0e0f,10111213-1415-1617-1819-1a1b1c1d1e1f}"
         #expect(try await echo(uuids, as: "text").text(0, 0) == expected)
@@ -99,12 +94,6 @@ import Testing
         let connection = try await TestDatabase.create(.empty).connect()
         let count = 50_000
         let texts = (0..<count).map { "t\($0)" }
-        var ends: [Int32] = []
-        var bytes: [UInt8] = []
-        for text in texts {
-            bytes += text.utf8
-            ends.append(Int32(bytes.count))
-        }
         let result = try await connection.execute(
             PostgresStatement(
                 """
@@ -114,7 +103,7 @@ import Testing
                 [
                     .int64Array((0..<count).map { Int64($0) << 20 }), .int32Array((0..<count).map { Int32($0) }),
                     .int16Array((0..<count).map { Int16(truncatingIfNeeded: $0) }), .textArray(texts),
-                    .bytesColumnAsText(bytes: bytes, ends: ends),
+                    .texts(ByteColumn(texts)),
                 ]
             )
         )
@@ -128,15 +117,13 @@ import Testing
         #expect(small == (0..<count).map { Int16(truncatingIfNeeded: $0) })
         var column: [UInt8] = []
         for row in 0..<count { #expect(result.append(row, 4, to: &column)) }
-        #expect(column == bytes)
+        #expect(column == Array(texts.joined().utf8))
         #expect((0..<count).allSatisfy { result.equals($0, 3, texts[$0]) })
     }
 
     @Test func refusesWhatCannotBeSent() async throws {
         let connection = try await TestDatabase.create(.empty).connect()
         let broken: [PostgresValue] = [
-            .bytesColumnAsText(bytes: [1, 2], ends: [3]), .bytesColumnAsText(bytes: [1, 2], ends: [2, 1]),
-            .bytesColumn(bytes: [1], ends: [-1]), .bytesColumn(bytes: [1], ends: [1], isNull: [true, false]),
             .uuidColumn(bytes: [1, 2, 3]), .bitsColumn(bytes: [1, 2, 3], bits: 16), .bitsColumn(bytes: [], bits: 0),
             .bitsColumn(bytes: [1], bits: 7),
         ]

@@ -73,10 +73,35 @@ struct FCMMessageReader {
     private mutating func token() throws(FCMRejection) {
         try target("token")
         let text = try string(at: "message.token")
-        guard !text.range.isEmpty, !text.hasEscapes, scanner.bytes[text.range].allSatisfy(Self.isTokenByte) else {
+        guard !text.range.isEmpty, !text.hasEscapes, Self.isToken(scanner.bytes, text.range) else {
             throw .invalid("The registration token is not a valid FCM registration token", field: "message.token")
         }
         message.token = text.range
+    }
+
+    /// Eight bytes at once, as a token has 150 of them.
+    private static func isToken(_ bytes: [UInt8], _ range: Range<Int>) -> Bool {
+        var index = range.lowerBound
+        while index &+ 8 <= range.upperBound {
+            guard areTokenBytes(Words.load(bytes, index)) else { return false }
+            index &+= 8
+        }
+        return (index..<range.upperBound).allSatisfy { isTokenByte(bytes[$0]) }
+    }
+
+    /// The same of eight bytes as ``isTokenByte(_:)`` of one.
+    @inline(__always)
+    static func areTokenBytes(_ word: UInt64) -> Bool {
+        // Below 128 a sum with what is missing to 128 has its highest bit from a byte's limit on.
+        func reaches(_ limit: UInt8, _ word: UInt64) -> UInt64 { word &+ Words.all(0x80 &- limit) }
+        func lies(_ first: Unicode.Scalar, _ last: Unicode.Scalar, _ word: UInt64) -> UInt64 {
+            reaches(UInt8(ascii: first), word) & ~reaches(UInt8(ascii: last) &+ 1, word)
+        }
+        let plain = word & ~Words.tops
+        let letters = lies("a", "z", plain | Words.all(0x20))
+        let allowed =
+            letters | lies("0", ":", plain) | lies("-", ".", plain) | lies("_", "_", plain) | lies("%", "%", plain)
+        return (allowed & ~word) & Words.tops == Words.tops
     }
 
     /// Registration tokens are made of letters, digits and `-_:.%`; their length is not fixed.

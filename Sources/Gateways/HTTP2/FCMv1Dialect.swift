@@ -243,15 +243,17 @@ enum FCMSuccessBody {
         guard colon < body.count, body[colon] == UInt8(ascii: ":") else { return nil }
         let quote = skipBlanks(body, from: colon + 1)
         guard quote < body.count, body[quote] == UInt8(ascii: "\"") else { return nil }
-        var end = quote + 1
-        while end < body.count, body[end] != UInt8(ascii: "\"") {
-            if body[end] == UInt8(ascii: "\\") || !(0x20...0x7E).contains(body[end]) { return nil }
-            end += 1
-        }
-        var name = body[(quote + 1)..<end]
-        guard end < body.count, name.starts(with: start) else { return nil }
-        if name.count > prefix.count, name.starts(with: prefix) { name = name.dropFirst(prefix.count) }
-        return String(decoding: name.prefix(ReasonText.maximumBytes), as: UTF8.self)
+        var name = quote + 1..<JSONText.endOfPlain(body, quote + 1..<body.count)
+        guard name.upperBound < body.count, body[name.upperBound] == UInt8(ascii: "\""), begins(body, name, with: start)
+        else { return nil }
+        if name.count > prefix.count, begins(body, name, with: prefix) { name = name.dropFirst(prefix.count) }
+        return String(decoding: body[name.prefix(ReasonText.maximumBytes)], as: UTF8.self)
+    }
+
+    private static func begins(_ body: [UInt8], _ range: Range<Int>, with prefix: [UInt8]) -> Bool {
+        guard range.count >= prefix.count else { return false }
+        for offset in prefix.indices where body[range.lowerBound + offset] != prefix[offset] { return false }
+        return true
     }
 
     private static func endOfKey(_ body: [UInt8]) -> Int? {

@@ -111,8 +111,11 @@ final class Sender: GatewayDelegate {
 
     /// The journal's records first, in one write: what happens with an answer happens after it is there.
     private func carryOut(_ actions: [DispatchState.Action]) {
-        let records = actions.compactMap { if case .journal(let bytes) = $0 { bytes } else { nil } }
-        if !records.isEmpty { write(records.count == 1 ? records[0] : Array(records.joined())) }
+        var records: [UInt8] = []
+        for case .journal(let bytes) in actions {
+            if records.isEmpty { records = bytes } else { records += bytes }
+        }
+        if !records.isEmpty { write(records) }
         for action in actions { carryOut(action) }
     }
 

@@ -1,3 +1,5 @@
+import PushCore
+
 /// Rows for `COPY … FROM STDIN (FORMAT binary)`, given by columns.
 public struct CopyRows: Sendable {
     /// The values of one column for all rows of an `append`.
@@ -14,17 +16,28 @@ public struct CopyRows: Sendable {
         case int64([Int64])
         /// `text`, nil for NULL.
         case text([String?])
+        /// `text`.
+        case texts(ByteColumn)
     }
 
-    /// The number of rows.
+    /// The number of rows, without those that only make the server write.
     public private(set) var count = 0
+    private let flush: [UInt8]
+    private let interval: Int
     /// What COPY reads: the signature, no flags, no extension of the header; then the rows.
     private var bytes: [UInt8] = Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0] + Array(repeating: 0, count: 8)
     /// A number of columns of -1 ends the rows.
     private static let end: [UInt8] = [0xFF, 0xFF]
 
     /// No rows.
-    public init() {}
+    ///
+    /// - Parameters:
+    ///   - flush: the values of a row that comes after each so many others, as it makes the server write what it has gathered.
+    ///   - interval: how many others, at least 1.
+    public init(flush: [PostgresValue] = [], every interval: Int = .max) {
+        self.flush = flush.isEmpty ? [] : flush.reduce(Self.head(flush.count)) { $0 + Self.encoded($1) }
+        self.interval = max(1, interval)
+    }
 
     /// All of it, for `copyIn`.
     public var stream: [UInt8] { bytes + Self.end }
@@ -41,15 +54,25 @@ public struct CopyRows: Sendable {
             )
         }
         let pieces = Self.pieces(columns)
-        let size = pieces.reduce(0) { $0 + $1.encodedSize(rows: rows) }
+        var places = [Int](repeating: 0, count: rows)
+        for piece in pieces { piece.addSizes(to: &places) }
+        // From here on it says where each row goes on.
+        var size = 0
+        for row in 0..<rows {
+            if flushes(before: row) { size += flush.count }
+            (places[row], size) = (size, size + places[row])
+        }
         bytes += [UInt8](unsafeUninitializedCapacity: size) { memory, used in
-            var writer = BinaryWriter(UnsafeMutableRawBufferPointer(memory))
-            for row in 0..<rows {
-                for piece in pieces { piece.write(row, to: &writer) }
-            }
-            used = writer.count
+            let memory = UnsafeMutableRawBufferPointer(memory)
+            for row in 0..<rows where flushes(before: row) { memory.put(flush, at: places[row] - flush.count) }
+            for piece in pieces { piece.write(to: memory, at: &places) }
+            used = size
         }
         count += rows
+    }
+
+    private func flushes(before row: Int) -> Bool {
+        !flush.isEmpty && count + row > 0 && (count + row).isMultiple(of: interval)
     }
 
     /// Part of a row: what neighbouring columns have in common with all rows is encoded once.
@@ -57,25 +80,27 @@ public struct CopyRows: Sendable {
         case fixed([UInt8])
         case column(Column)
 
-        func encodedSize(rows: Int) -> Int {
+        /// Adds what it takes in each row.
+        func addSizes(to sizes: inout [Int]) {
             switch self {
-            case .fixed(let bytes): rows * bytes.count
-            case .column(let column): column.encodedSize
+            case .fixed(let bytes): for row in sizes.indices { sizes[row] += bytes.count }
+            case .column(let column): column.addSizes(to: &sizes)
             }
         }
 
-        @inline(__always)
-        func write(_ row: Int, to writer: inout BinaryWriter) {
+        /// Writes it for each row at its place, and moves the places on.
+        func write(to memory: UnsafeMutableRawBufferPointer, at places: inout [Int]) {
             switch self {
-            case .fixed(let bytes): writer.bytes(bytes)
-            case .column(let column): column.write(row, to: &writer)
+            case .fixed(let bytes):
+                for row in places.indices { places[row] += memory.put(bytes, at: places[row]) }
+            case .column(let column): column.write(to: memory, at: &places)
             }
         }
     }
 
     private static func pieces(_ columns: [Column]) -> [Piece] {
         var pieces: [Piece] = []
-        var fixed = encoded(Int16(truncatingIfNeeded: columns.count))
+        var fixed = head(columns.count)
         for column in columns {
             guard case .same(let value) = column else {
                 if !fixed.isEmpty { pieces.append(.fixed(fixed)) }
@@ -87,6 +112,9 @@ public struct CopyRows: Sendable {
         }
         return fixed.isEmpty ? pieces : pieces + [.fixed(fixed)]
     }
+
+    /// What a row begins with.
+    private static func head(_ columns: Int) -> [UInt8] { encoded(Int16(truncatingIfNeeded: columns)) }
 
     private static func encoded(_ value: PostgresValue) -> [UInt8] {
         guard value != .null else { return encoded(Int32(-1)) }
@@ -114,41 +142,86 @@ extension CopyRows.Column {
         case .int32(let values): values.count
         case .int64(let values): values.count
         case .text(let values): values.count
+        case .texts(let values): values.count
         }
     }
 
-    /// How many bytes all values need at most, each with its length before it.
-    fileprivate var encodedSize: Int {
-        switch self {
-        case .same: 0
-        case .int16(let values): values.count * 6
-        case .int16OrNull(let values): values.count * 6
-        case .int32(let values): values.count * 8
-        case .int64(let values): values.count * 12
-        case .text(let values): values.reduce(values.count * 4) { $0 + ($1?.utf8.count ?? 0) }
-        }
-    }
-
-    @inline(__always)
-    fileprivate func write(_ row: Int, to writer: inout BinaryWriter) {
+    /// Adds what each value takes, with its length before it.
+    fileprivate func addSizes(to sizes: inout [Int]) {
         switch self {
         case .same: break
-        case .int16(let values): writer.element(values[row])
+        case .int16: for row in sizes.indices { sizes[row] += 6 }
+        case .int16OrNull(let values): for row in sizes.indices { sizes[row] += values[row] == nil ? 4 : 6 }
+        case .int32: for row in sizes.indices { sizes[row] += 8 }
+        case .int64: for row in sizes.indices { sizes[row] += 12 }
+        case .text(let values): for row in sizes.indices { sizes[row] += 4 + (values[row]?.utf8.count ?? 0) }
+        case .texts(let values): for row in sizes.indices { sizes[row] += 4 + values.range(row).count }
+        }
+    }
+
+    /// Writes each value at its row's place, and moves the places on.
+    fileprivate func write(to memory: UnsafeMutableRawBufferPointer, at places: inout [Int]) {
+        switch self {
+        case .same: break
+        case .int16(let values): for row in places.indices { places[row] += memory.put(values[row], at: places[row]) }
         case .int16OrNull(let values):
-            guard let value = values[row] else { return writer.integer(Int32(-1)) }
-            writer.element(value)
-        case .int32(let values): writer.element(values[row])
-        case .int64(let values): writer.element(values[row])
-        case .text(let values): writer.element(values[row])
+            for row in places.indices {
+                places[row] += values[row].map { memory.put($0, at: places[row]) } ?? memory.putNull(at: places[row])
+            }
+        case .int32(let values): for row in places.indices { places[row] += memory.put(values[row], at: places[row]) }
+        case .int64(let values): for row in places.indices { places[row] += memory.put(values[row], at: places[row]) }
+        case .text(let values):
+            for row in places.indices {
+                guard var value = values[row] else {
+                    places[row] += memory.putNull(at: places[row])
+                    continue
+                }
+                places[row] += value.withUTF8 { memory.putValue(UnsafeRawBufferPointer($0), at: places[row]) }
+            }
+        case .texts(let values):
+            values.bytes.withUnsafeBytes { bytes in
+                for row in places.indices {
+                    places[row] +=
+                        values.isNull(row)
+                        ? memory.putNull(at: places[row])
+                        : memory.putValue(UnsafeRawBufferPointer(rebasing: bytes[values.range(row)]), at: places[row])
+                }
+            }
         }
     }
 }
 
-extension BinaryWriter {
+/// Each puts something in its place and says how many bytes it takes.
+extension UnsafeMutableRawBufferPointer {
     /// An integer with its length before it.
     @inline(__always)
-    fileprivate mutating func element<T: FixedWidthInteger & BitwiseCopyable>(_ value: T) {
-        integer(Int32(truncatingIfNeeded: MemoryLayout<T>.size))
-        integer(value)
+    fileprivate func put<T: FixedWidthInteger & BitwiseCopyable>(_ value: T, at place: Int) -> Int {
+        storeBytes(of: Int32(truncatingIfNeeded: MemoryLayout<T>.size).bigEndian, toByteOffset: place, as: Int32.self)
+        storeBytes(of: value.bigEndian, toByteOffset: place + 4, as: T.self)
+        return 4 + MemoryLayout<T>.size
+    }
+
+    @inline(__always)
+    fileprivate func putNull(at place: Int) -> Int {
+        storeBytes(of: Int32(-1), toByteOffset: place, as: Int32.self)
+        return 4
+    }
+
+    @inline(__always)
+    fileprivate func putValue(_ value: UnsafeRawBufferPointer, at place: Int) -> Int {
+        let length = Int32(truncatingIfNeeded: value.count).bigEndian
+        storeBytes(of: length, toByteOffset: place, as: Int32.self)
+        UnsafeMutableRawBufferPointer(rebasing: self[(place + 4)..<(place + 4 + value.count)]).copyMemory(from: value)
+        return 4 + value.count
+    }
+
+    /// Bytes as they are.
+    @inline(__always)
+    @discardableResult
+    fileprivate func put(_ bytes: [UInt8], at place: Int) -> Int {
+        bytes.withUnsafeBytes { source in
+            UnsafeMutableRawBufferPointer(rebasing: self[place..<(place + source.count)]).copyMemory(from: source)
+        }
+        return bytes.count
     }
 }

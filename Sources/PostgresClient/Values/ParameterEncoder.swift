@@ -1,3 +1,5 @@
+import PushCore
+
 /// Writes a statement's parameters in binary format into one buffer, which serves for one statement after the other.
 ///
 /// libpq copies the values when they are sent, so the buffer's pointers need to live only that long.
@@ -126,6 +128,15 @@ struct BinaryWriter {
         self.text(text)
     }
 
+    /// A value of a column with its length before it.
+    @inline(__always)
+    mutating func element(_ column: ByteColumn, _ row: Int) {
+        guard !column.isNull(row) else { return integer(Int32(-1)) }
+        let range = column.range(row)
+        integer(Int32(truncatingIfNeeded: range.count))
+        column.bytes.withUnsafeBytes { bytes(UnsafeRawBufferPointer(rebasing: $0[range])) }
+    }
+
     /// The head of an array (`array_recv` of the server): dimensions, whether there are NULLs, element type, length, lower
     /// bound.
     mutating func arrayHeader(_ element: PostgresType, count elements: Int, hasNulls: Bool = false) {
@@ -176,23 +187,6 @@ struct BinaryWriter {
                 integer(Int32(truncatingIfNeeded: bits == nil ? size : size + 4))
                 if let bits { integer(bits) }
                 bytes(UnsafeRawBufferPointer(rebasing: source[start..<(start + size)]))
-            }
-        }
-    }
-
-    /// An array of values that lie back to back.
-    mutating func column(_ source: [UInt8], _ ends: [Int32], _ isNull: [Bool], _ type: PostgresType) {
-        arrayHeader(type, count: ends.count, hasNulls: isNull.contains(true))
-        source.withUnsafeBytes { source in
-            var start = 0
-            for (row, end) in ends.enumerated() {
-                if !isNull.isEmpty, isNull[row] {
-                    integer(Int32(-1))
-                } else {
-                    integer(end - Int32(truncatingIfNeeded: start))
-                    bytes(UnsafeRawBufferPointer(rebasing: source[start..<Int(end)]))
-                }
-                start = Int(end)
             }
         }
     }

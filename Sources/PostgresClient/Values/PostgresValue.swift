@@ -1,3 +1,5 @@
+import PushCore
+
 /// A parameter of a statement, with its type; all travel in PostgreSQL's binary format.
 ///
 /// Arrays are meant for `unnest($1::bigint[], …)`: one buffer a parameter, no allocation an element.
@@ -46,10 +48,8 @@ public enum PostgresValue: Sendable, Hashable {
     case int32ArrayWithNulls([Int32?])
     /// `bigint[]`, nil for NULL.
     case int64ArrayWithNulls([Int64?])
-    /// `text[]` of values that lie back to back in one buffer, each up to its end; `isNull` may be empty for none.
-    case bytesColumnAsText(bytes: [UInt8], ends: [Int32], isNull: [Bool] = [])
-    /// `bytea[]` of values that lie back to back in one buffer, each up to its end; `isNull` may be empty for none.
-    case bytesColumn(bytes: [UInt8], ends: [Int32], isNull: [Bool] = [])
+    /// `text[]`.
+    case texts(ByteColumn)
     /// `uuid[]` of values of 16 bytes that lie back to back in one buffer.
     case uuidColumn(bytes: [UInt8])
     /// `bit varying[]` of strings of that many bits, a multiple of 8, that lie back to back in one buffer.
@@ -89,8 +89,7 @@ public enum PostgresValue: Sendable, Hashable {
         case .int64Array, .int64ArrayWithNulls: .int8Array
         case .doubleArray: .float8Array
         case .timestampArray: .timestamptzArray
-        case .textArray, .bytesColumnAsText: .textArray
-        case .bytesColumn: .byteaArray
+        case .textArray, .texts: .textArray
         case .uuidColumn: .uuidArray
         case .bitsColumn: .varbitArray
         }
@@ -124,8 +123,7 @@ extension PostgresValue {
         case .timestampArray(let elements): Self.arrayHeadSize + elements.count * 12
         case .textArray(let elements):
             elements.reduce(Self.arrayHeadSize + elements.count * 4) { $0 + ($1?.utf8.count ?? 0) }
-        case .bytesColumnAsText(let bytes, let ends, _), .bytesColumn(let bytes, let ends, _):
-            Self.arrayHeadSize + ends.count * 4 + bytes.count
+        case .texts(let column): Self.arrayHeadSize + column.count * 4 + column.bytes.count
         case .uuidColumn(let bytes): Self.arrayHeadSize + bytes.count / 16 * 20
         case .bitsColumn(let bytes, let bits): Self.arrayHeadSize + bytes.count / max(1, bits / 8) * 8 + bytes.count
         }
@@ -134,14 +132,6 @@ extension PostgresValue {
     /// Whether a column's parts fit together; always true of other values.
     var isWellFormed: Bool {
         switch self {
-        case .bytesColumnAsText(let bytes, let ends, let isNull), .bytesColumn(let bytes, let ends, let isNull):
-            guard isNull.isEmpty || isNull.count == ends.count else { return false }
-            var previous: Int32 = 0
-            for end in ends {
-                guard end >= previous else { return false }
-                previous = end
-            }
-            return Int(previous) <= bytes.count
         case .uuidColumn(let bytes):
             return bytes.count % 16 == 0
         case .bitsColumn(let bytes, let bits):
@@ -188,8 +178,9 @@ extension PostgresValue {
         case .textArray(let elements):
             writer.arrayHeader(.text, count: elements.count, hasNulls: elements.contains { $0 == nil })
             for element in elements { writer.element(element) }
-        case .bytesColumnAsText(let bytes, let ends, let isNull): writer.column(bytes, ends, isNull, .text)
-        case .bytesColumn(let bytes, let ends, let isNull): writer.column(bytes, ends, isNull, .bytea)
+        case .texts(let column):
+            writer.arrayHeader(.text, count: column.count, hasNulls: (0..<column.count).contains(where: column.isNull))
+            for row in 0..<column.count { writer.element(column, row) }
         case .uuidColumn(let bytes):
             writer.pieces(of: bytes, size: 16, .uuid)
         case .bitsColumn(let bytes, let bits):

@@ -39,7 +39,7 @@ package enum JSONText {
     ///
     /// Eight bytes at once, as FCM's push tokens have some 150 of them.
     @inline(__always)
-    private static func endOfPlain(_ bytes: [UInt8], _ range: Range<Int>) -> Int {
+    package static func endOfPlain(_ bytes: [UInt8], _ range: Range<Int>) -> Int {
         var index = range.lowerBound
         while range.upperBound - index >= 8, isPlain(word(bytes, index)) { index += 8 }
         while index < range.upperBound {

@@ -55,7 +55,7 @@ public enum JournalEncoder {
         frame(JournalFormat.answers, part, token, &output) { output in
             append(timeMilliseconds, to: &output)
             append(UInt32(truncatingIfNeeded: answers.count), to: &output)
-            for answer in answers { append(answer, flags(of: answer), to: &output) }
+            for index in answers.indices { append(answers[index], flags(of: answers[index]), to: &output) }
         }
     }
 

@@ -184,7 +184,7 @@ public struct OutcomeBatch: Sendable {
         var sequences: [Int32] = []
         var subscriptionIDs: [Int64] = []
         /// Empty as long as no gateway gave an id.
-        var gatewayMessageIDs: [String?] = []
+        var gatewayMessageIDs = ByteColumn()
     }
 
     /// What the outcomes of a run have in common.
@@ -346,7 +346,7 @@ public struct OutcomeBatch: Sendable {
                         httpStatus: run.key.httpStatus,
                         attempt: run.key.attempt,
                         reason: run.key.reason.isEmpty ? nil : run.key.reason,
-                        gatewayMessageID: run.gatewayMessageIDs.isEmpty ? nil : run.gatewayMessageIDs[index],
+                        gatewayMessageID: run.gatewayMessageID(index),
                         isDecision: run.key.isDecision
                     )
                 }
@@ -398,12 +398,18 @@ extension OutcomeBatch.Effect {
 
 extension OutcomeBatch.Run {
     mutating func append(_ sequence: Int32, _ subscriptionID: Int64, _ gatewayMessageID: String?) {
-        if gatewayMessageID != nil, gatewayMessageIDs.isEmpty {
-            gatewayMessageIDs = Array(repeating: nil, count: sequences.count)
+        if let gatewayMessageID {
+            while gatewayMessageIDs.count < sequences.count { gatewayMessageIDs.appendNull() }
+            gatewayMessageIDs.append(gatewayMessageID.utf8)
+        } else if !gatewayMessageIDs.isEmpty {
+            gatewayMessageIDs.appendNull()
         }
-        if gatewayMessageID != nil || !gatewayMessageIDs.isEmpty { gatewayMessageIDs.append(gatewayMessageID) }
         sequences.append(sequence)
         subscriptionIDs.append(subscriptionID)
+    }
+
+    func gatewayMessageID(_ index: Int) -> String? {
+        gatewayMessageIDs.isEmpty || gatewayMessageIDs.isNull(index) ? nil : gatewayMessageIDs.string(index)
     }
 }
 
