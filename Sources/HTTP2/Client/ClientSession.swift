@@ -246,7 +246,12 @@ final class ClientSession: FrameSession {
         guard let slot = streams.find(streamID), !slot.pointee.value.isAnswered else { return }
         guard slot.pointee.value.status >= 200 else { return fail(streamID, .protocolError) }
         let room = max(0, Self.largestBody - slot.pointee.value.body.count)
-        slot.pointee.value.body.append(contentsOf: data.prefix(room))
+        let taken = UnsafeRawBufferPointer(rebasing: data.prefix(room))
+        if slot.pointee.value.body.isEmpty {
+            slot.pointee.value.body = Array(taken)
+        } else {
+            slot.pointee.value.body.append(contentsOf: taken)
+        }
         if ends {
             answered(slot)
         } else if window > data.count || window > 0 && slot.pointee.value.body.count > Self.usualBody {

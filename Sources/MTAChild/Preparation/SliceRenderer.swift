@@ -21,8 +21,8 @@ struct SliceRenderer {
     private let delivery: CompiledDelivery
     private let loaded: LoadedPart
     private let isUrgent: Bool
-    /// The bytes of an average body, learnt from the last slice.
-    private var bodySize = 256
+    /// The bytes of an average message, learnt from the first one, then from the last slice.
+    private var average: (token: Int, body: Int)?
 
     /// - Parameter isUrgent: whether its messages go before those that wait for a stream.
     init(delivery: CompiledDelivery, loaded: LoadedPart, isUrgent: Bool = false) {
@@ -59,20 +59,20 @@ struct SliceRenderer {
         var ids: [MessageUUID] = []
         ids.reserveCapacity(candidates.count)
         delivery.codec.appendUUIDs(sequences: candidates.map { loaded.sequences[Int($0)] }, to: &ids)
-        var slice = Columns(
-            count: candidates.count,
-            bodySize: bodySize,
-            hasCollapseIDs: templates[head].hasPersonalisedCollapseID
-        )
+        var slice = Columns(hasCollapseIDs: templates[head].hasPersonalisedCollapseID)
+        if let average { slice.reserve(candidates.count, average) }
         // Taken out of its list when the language changes, and not for each message.
         var (index, template) = (head, templates[head])
         for (position, row) in candidates.enumerated() {
             let own = delivery.template(row: Int(row), loaded)
             if own != index { (index, template) = (own, templates[own]) }
             if let refused = append(row, ids[position], template, to: &slice) { rendered.refused.append(refused) }
+            guard average == nil, let first = slice.average else { continue }
+            average = first
+            slice.reserve(candidates.count, first)
         }
         guard !slice.rows.isEmpty else { return }
-        bodySize = slice.bodies.bytes.count / slice.rows.count + 16
+        average = slice.average
         let batch = GatewayRequestBatch(
             id: newBatchID(),
             tokens: slice.tokens,
@@ -131,12 +131,22 @@ struct SliceRenderer {
         var bodies = ByteColumn()
         var collapseIDs: ByteColumn?
 
-        init(count: Int, bodySize: Int, hasCollapseIDs: Bool) {
+        /// The bytes of an average message; nil if there is none.
+        var average: (token: Int, body: Int)? {
+            rows.isEmpty ? nil : (tokens.bytes.count / rows.count, bodies.bytes.count / rows.count)
+        }
+
+        init(hasCollapseIDs: Bool) {
+            collapseIDs = hasCollapseIDs ? ByteColumn() : nil
+        }
+
+        /// Makes room for messages of such a size and a little more: a column that grows has twice the room that it needs.
+        mutating func reserve(_ count: Int, _ average: (token: Int, body: Int)) {
+            let left = count - rows.count
             rows.reserveCapacity(count)
             ids.reserveCapacity(count)
-            tokens.reserve(rows: count, bytes: count * 80)
-            bodies.reserve(rows: count, bytes: count * bodySize)
-            collapseIDs = hasCollapseIDs ? ByteColumn() : nil
+            tokens.reserve(rows: left, bytes: left * (average.token + 2))
+            bodies.reserve(rows: left, bytes: left * (average.body + 12))
         }
     }
 }

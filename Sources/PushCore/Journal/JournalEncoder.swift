@@ -135,7 +135,7 @@ public enum JournalEncoder {
         let end = output.count + count
         // The whole view is copied at once, a prefix of it byte by byte.
         output.append(contentsOf: text.utf8)
-        output.removeLast(output.count - end)
+        if output.count > end { output.removeLast(output.count - end) }
     }
 
     private static func append(_ id: UUID, to output: inout [UInt8]) {
