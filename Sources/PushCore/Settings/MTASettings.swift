@@ -55,13 +55,13 @@ public struct ChildSettings: Sendable, Equatable {
     /// The most connections to FCM of one child of a connector `android-v2` (`android-v1` has one).
     public var maxGCMConnectPerChild = 400
     /// The most connections to APNs of one child of a connector `ios-http2`.
-    public var maxAPNsConnectPerChild = 48
+    public var maxAPNsConnectPerChild = 56
     /// The most messages of one child that are sent or about to be sent and not stored; how many they are follows the gateway's latency.
-    public var dispatchWindow = 60_000
+    public var dispatchWindow = 70_000
     /// The most messages of one child that are loaded and wait for the dispatch window; where that is large, up to twice as many.
     public var maxWaitingMessages = 2_000
-    /// The outcomes that one transaction stores; where the dispatch window is large, up to twice as many. With 1,000 a message cost PostgreSQL 0.3 to
-    /// 0.6 µs more (in turn, November 2026), as COPY makes a place for each of its first thousand rows; 3,000 leave no room in a window of 4,000.
+    /// The outcomes that one transaction stores; where the dispatch window is large, up to twice as many. With 1,000 a message cost PostgreSQL 0.4
+    /// µs more (in turn, November 2026), as each transaction and each COPY costs something by itself; 3,000 leave no room in a window of 4,000.
     public var outcomeBatchSize = 2_000
     /// How long an outcome waits for its batch to fill, in milliseconds.
     public var outcomeBatchDelayMs = 50
