@@ -79,6 +79,18 @@ struct PlanTests {
         #expect(work.contains("delivery_part_claim") && !work.contains("Seq Scan on delivery_part "))
     }
 
+    /// A statement whose day is not a literal is planned for all partitions, also for the one that is always empty.
+    @Test func outcomesAreLookedUp() async throws {
+        let fixture = try await StoreFixture.make()
+        _ = try await fixture.startedDelivery()
+        try await fixture.prepare(partSize: 100)
+        try await fixture.sql("ANALYZE")
+        let known = try await plan(fixture, Store.knownOutcomesSQL, "date, bigint, bigint", "current_date, 1, 1")
+        #expect(!known.contains("Seq Scan"), "\(known)")
+        let flush = "SELECT sequence FROM pushmta_engine.broad_log_flush WHERE delivery_id = $1 AND sequence = $2"
+        #expect(try await plan(fixture, flush, "bigint, integer", "1, 1").contains("Index"))
+    }
+
     @Test("Of deliveries under way the parts of no more than are shown are counted, those served first")
     func deliveriesUnderWay() async throws {
         let fixture = try await StoreFixture.make()

@@ -42,8 +42,6 @@ public struct PostgresType: Sendable, Hashable, RawRepresentable, CustomStringCo
     public static let jsonb = PostgresType(rawValue: 3802)
     /// `boolean[]`.
     public static let boolArray = PostgresType(rawValue: 1000)
-    /// `bytea[]`.
-    public static let byteaArray = PostgresType(rawValue: 1001)
     /// `smallint[]`.
     public static let int2Array = PostgresType(rawValue: 1005)
     /// `integer[]`.
@@ -64,7 +62,7 @@ public struct PostgresType: Sendable, Hashable, RawRepresentable, CustomStringCo
     /// Types whose binary form is not text; of others (text, varchar, json, enums, …) the bytes are the text.
     static let notText: Set<PostgresType> = [
         .bool, .bytea, .int2, .int4, .int8, .oid, .float4, .float8, .date, .timestamp, .timestamptz, .numeric,
-        .boolArray, .byteaArray, .int2Array, .int4Array, .int8Array, .textArray, .float8Array, .timestamptzArray,
+        .boolArray, .int2Array, .int4Array, .int8Array, .textArray, .float8Array, .timestamptzArray,
         .varbit, .varbitArray, .uuidArray,
     ]
 

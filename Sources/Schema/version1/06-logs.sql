@@ -29,6 +29,8 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.keep_no_row() IS 'Keeps a table empty.';
 CREATE TABLE pushmta_engine.broad_log_flush PARTITION OF pushmta_engine.broad_log FOR VALUES FROM ('infinity') TO (MAXVALUE);
+-- Who looks for outcomes plans for all partitions, and one without an index costs more than all others.
+CREATE UNIQUE INDEX ON pushmta_engine.broad_log_flush (delivery_id, sequence);
 COMMENT ON TABLE pushmta_engine.broad_log_flush IS
     'Always empty: a row for it, of the day infinity, makes COPY write the rows before it.';
 CREATE TRIGGER broad_log_flush_stays_empty BEFORE INSERT ON pushmta_engine.broad_log_flush
