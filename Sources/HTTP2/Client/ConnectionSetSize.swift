@@ -55,7 +55,7 @@ public struct ConnectionSetSize: Sendable {
     /// So many requests a second a child puts on new connections, until their streams are full.
     static let fillRate = 100_000.0
     /// A step multiplies the set by so much at most, and is checked before the next. Each costs two latencies and more: 32 connections are
-    /// there after one, 56 to APNs and 400 to FCM after two. A gateway that gives no more has seen 31 until their streams were full.
+    /// there after one, 56 to APNs and 480 to FCM after two. A gateway that gives no more has seen 31 until their streams were full.
     static let step = 32
     /// The same in quarters of the set.
     private static let mostQuarters = 4 * (step - 1)

@@ -53,7 +53,7 @@ public struct ChildSettings: Sendable, Equatable {
     /// The resident memory at which a child drains and ends, in MiB.
     public var maxWorkingSetMb = 384
     /// The most connections to FCM of one child of a connector `android-v2` (`android-v1` has one).
-    public var maxGCMConnectPerChild = 400
+    public var maxGCMConnectPerChild = 480
     /// The most connections to APNs of one child of a connector `ios-http2`.
     public var maxAPNsConnectPerChild = 56
     /// The most messages of one child that are sent or about to be sent and not stored; how many they are follows the gateway's latency.
