@@ -106,7 +106,7 @@ import Testing
                 .int64([.min, 0, .max]), .int16([.min, 0, .max]), .text(["", nil, "é\t\\"]),
                 .int16OrNull([nil, 1, nil]),
                 .int32([.min, 0, .max]), .int32([0, 9_824, -1]), .same(.text("same")), .same(.int64(7)), .same(.null),
-                .texts(ByteColumn(["", "é", nil])),
+                .textColumn(ByteColumn(["", "é", nil])),
             ]
         )
         #expect(rows.count == 3)

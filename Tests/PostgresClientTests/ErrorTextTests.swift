@@ -37,7 +37,7 @@ import Testing
         let connection = try await TestDatabase.create(.empty).connect()
         var bytes = ByteColumn()
         bytes.append([0xC3, 0x28])
-        let column = PostgresValue.texts(bytes)
+        let column = PostgresValue.textColumn(bytes)
         let error = try await postgresError {
             try await connection.execute(PostgresStatement("SELECT $1::text[]", [column]))
         }

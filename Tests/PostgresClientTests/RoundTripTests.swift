@@ -55,9 +55,9 @@ import Testing
     }
 
     @Test func columns() async throws {
-        let text = PostgresValue.texts(ByteColumn(["one", "", nil, "three"]))
+        let text = PostgresValue.textColumn(ByteColumn(["one", "", nil, "three"]))
         #expect(try await echo(text, as: "text[]").textArray(0, 0) == ["one", "", nil, "three"])
-        #expect(try await echo(.texts(ByteColumn()), as: "text[]").textArray(0, 0) == [])
+        #expect(try await echo(.textColumn(ByteColumn()), as: "text[]").textArray(0, 0) == [])
         let uuids = PostgresValue.uuidColumn(bytes: Array(0..<32))
         let expected = "{00010203-0405-0607-0809-0a0b0c0d0e0f,10111213-1415-1617-1819-1a1b1c1d1e1f}"
         #expect(try await echo(uuids, as: "text").text(0, 0) == expected)
@@ -103,7 +103,7 @@ import Testing
                 [
                     .int64Array((0..<count).map { Int64($0) << 20 }), .int32Array((0..<count).map { Int32($0) }),
                     .int16Array((0..<count).map { Int16(truncatingIfNeeded: $0) }), .textArray(texts),
-                    .texts(ByteColumn(texts)),
+                    .textColumn(ByteColumn(texts)),
                 ]
             )
         )

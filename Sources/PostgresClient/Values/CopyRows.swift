@@ -16,8 +16,8 @@ public struct CopyRows: Sendable {
         case int64([Int64])
         /// `text`, nil for NULL.
         case text([String?])
-        /// `text`.
-        case texts(ByteColumn)
+        /// `text` of values that lie back to back in one buffer.
+        case textColumn(ByteColumn)
     }
 
     /// The number of rows, without those that only make the server write.
@@ -142,7 +142,7 @@ extension CopyRows.Column {
         case .int32(let values): values.count
         case .int64(let values): values.count
         case .text(let values): values.count
-        case .texts(let values): values.count
+        case .textColumn(let values): values.count
         }
     }
 
@@ -155,7 +155,7 @@ extension CopyRows.Column {
         case .int32: for row in sizes.indices { sizes[row] += 8 }
         case .int64: for row in sizes.indices { sizes[row] += 12 }
         case .text(let values): for row in sizes.indices { sizes[row] += 4 + (values[row]?.utf8.count ?? 0) }
-        case .texts(let values): for row in sizes.indices { sizes[row] += 4 + values.range(row).count }
+        case .textColumn(let values): for row in sizes.indices { sizes[row] += 4 + values.range(row).count }
         }
     }
 
@@ -178,7 +178,7 @@ extension CopyRows.Column {
                 }
                 places[row] += value.withUTF8 { memory.putValue(UnsafeRawBufferPointer($0), at: places[row]) }
             }
-        case .texts(let values):
+        case .textColumn(let values):
             values.bytes.withUnsafeBytes { bytes in
                 for row in places.indices {
                     places[row] +=

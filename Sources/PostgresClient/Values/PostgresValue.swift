@@ -48,8 +48,8 @@ public enum PostgresValue: Sendable, Hashable {
     case int32ArrayWithNulls([Int32?])
     /// `bigint[]`, nil for NULL.
     case int64ArrayWithNulls([Int64?])
-    /// `text[]`.
-    case texts(ByteColumn)
+    /// `text[]` of values that lie back to back in one buffer.
+    case textColumn(ByteColumn)
     /// `uuid[]` of values of 16 bytes that lie back to back in one buffer.
     case uuidColumn(bytes: [UInt8])
     /// `bit varying[]` of strings of that many bits, a multiple of 8, that lie back to back in one buffer.
@@ -89,7 +89,7 @@ public enum PostgresValue: Sendable, Hashable {
         case .int64Array, .int64ArrayWithNulls: .int8Array
         case .doubleArray: .float8Array
         case .timestampArray: .timestamptzArray
-        case .textArray, .texts: .textArray
+        case .textArray, .textColumn: .textArray
         case .uuidColumn: .uuidArray
         case .bitsColumn: .varbitArray
         }
@@ -123,7 +123,7 @@ extension PostgresValue {
         case .timestampArray(let elements): Self.arrayHeadSize + elements.count * 12
         case .textArray(let elements):
             elements.reduce(Self.arrayHeadSize + elements.count * 4) { $0 + ($1?.utf8.count ?? 0) }
-        case .texts(let column): Self.arrayHeadSize + column.count * 4 + column.bytes.count
+        case .textColumn(let column): Self.arrayHeadSize + column.count * 4 + column.bytes.count
         case .uuidColumn(let bytes): Self.arrayHeadSize + bytes.count / 16 * 20
         case .bitsColumn(let bytes, let bits): Self.arrayHeadSize + bytes.count / max(1, bits / 8) * 8 + bytes.count
         }
@@ -178,7 +178,7 @@ extension PostgresValue {
         case .textArray(let elements):
             writer.arrayHeader(.text, count: elements.count, hasNulls: elements.contains { $0 == nil })
             for element in elements { writer.element(element) }
-        case .texts(let column):
+        case .textColumn(let column):
             writer.arrayHeader(.text, count: column.count, hasNulls: (0..<column.count).contains(where: column.isNull))
             for row in 0..<column.count { writer.element(column, row) }
         case .uuidColumn(let bytes):

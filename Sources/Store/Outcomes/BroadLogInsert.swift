@@ -16,7 +16,7 @@ enum BroadLogInsert {
         }
         return run.gatewayMessageIDs.isEmpty
             ? PostgresStatement(runSQL, parameters)
-            : PostgresStatement(runWithGatewayIDsSQL, parameters + [.texts(run.gatewayMessageIDs)])
+            : PostgresStatement(runWithGatewayIDsSQL, parameters + [.textColumn(run.gatewayMessageIDs)])
     }
 
     static func rows(_ rows: [OutcomeBatch.Row]) -> PostgresStatement {
@@ -131,7 +131,8 @@ enum BroadLogCopy {
                     .same(.int16(run.key.status.rawValue)), .same(.int16(run.key.httpStatus)),
                     .same(.int16(run.key.attempt)), .same(.int64(run.key.claim.part)), .same(.null),
                     .same(run.key.reason.isEmpty ? .null : .text(run.key.reason)), .int64(run.subscriptionIDs),
-                    .int32(run.sequences), run.gatewayMessageIDs.isEmpty ? .same(.null) : .texts(run.gatewayMessageIDs),
+                    .int32(run.sequences),
+                    run.gatewayMessageIDs.isEmpty ? .same(.null) : .textColumn(run.gatewayMessageIDs),
                 ]
             )
         }
