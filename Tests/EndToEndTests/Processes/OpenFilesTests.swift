@@ -58,8 +58,12 @@ import Testing
         let few = OpenFiles.supervisor(settings)
         // The limit is its children's, too: that of one child may be more than what many children ask of the supervisor.
         #expect(few >= OpenFiles.child(settings))
+        settings.mta.child.maxAPNsConnectPerChild = 1
+        settings.mta.child.maxGCMConnectPerChild = 1
+        let fewWithOneConnection = OpenFiles.supervisor(settings)
+        #expect(fewWithOneConnection < few)
         settings.mta.master.maxSpareServers = 200
-        #expect(OpenFiles.supervisor(settings) > few + 500)
+        #expect(OpenFiles.supervisor(settings) > fewWithOneConnection + 500)
         #expect(OpenFiles.supervisor(settings) >= OpenFiles.child(settings))
     }
 
