@@ -29,7 +29,7 @@ struct ResolvedBatches {
         self.expected = expected
     }
 
-    mutating func add(_ outcome: Outcome, _ latencyMicroseconds: UInt32, _ batch: GatewayRequestBatch) {
+    mutating func add(_ outcome: consuming Outcome, _ latencyMicroseconds: UInt32, _ batch: GatewayRequestBatch) {
         // Answers of a read are mostly of the batch before; where latencies differ much they are of many.
         if current >= all.count || all[current].batch !== batch { current = position(of: batch) }
         all[current].outcomes.append(outcome)

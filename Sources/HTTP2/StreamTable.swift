@@ -51,7 +51,7 @@ final class StreamTable<Value> {
         return laggards.isEmpty ? nil : laggards[streamID]
     }
 
-    func insert(_ streamID: Int32, _ value: Value) {
+    func insert(_ streamID: Int32, _ value: consuming Value) {
         if count == 0 { oldest = streamID }
         if count >= capacity / 2 { grow() }
         let slot = slots + index(streamID)

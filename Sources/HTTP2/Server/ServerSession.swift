@@ -251,15 +251,16 @@ final class ServerSession: FrameSession {
             return fail(streamID, .protocolError)
         }
         slot.pointee.value.isComplete = true
-        var request = HTTP2ServerRequest(
-            streamID: streamID,
-            headers: HTTP2HeaderBlock(),
-            body: [],
-            bodyLength: slot.pointee.value.bodyLength
+        requests.append(
+            HTTP2ServerRequest(
+                streamID: streamID,
+                headers: HTTP2HeaderBlock(),
+                body: [],
+                bodyLength: slot.pointee.value.bodyLength
+            )
         )
-        swap(&request.headers, &slot.pointee.value.headers)
-        swap(&request.body, &slot.pointee.value.body)
-        requests.append(request)
+        swap(&requests[requests.count - 1].headers, &slot.pointee.value.headers)
+        swap(&requests[requests.count - 1].body, &slot.pointee.value.body)
         if slot.pointee.value.isAnswered { close(slot) }
     }
 

@@ -116,7 +116,7 @@ extension DispatchState {
             // It has left the window when its answer came.
             storing.windowRows -= 1
             parts[message.claim] = part
-            journal([answer], of: part, now, &actions)
+            Self.journal(answer, of: part, now, &actions)
             closeIfDone(message.claim, now)
         }
     }

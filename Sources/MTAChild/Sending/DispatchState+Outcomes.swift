@@ -6,7 +6,7 @@ import Store
 extension DispatchState {
     /// What one call of the gateway brought besides outcomes of messages.
     private struct Results {
-        var answers: [JournalAnswer] = []
+        var answers: JournalAnswers
         /// Why every message of the application is refused; nil if it is not.
         var stopReason: String?
         /// Why every message of the delivery is refused; nil if it is not.
@@ -18,19 +18,18 @@ extension DispatchState {
     mutating func resolved(_ batchID: Int64, _ resolved: [Outcome], _ now: Int64, _ actions: inout [Action]) {
         guard var flight = flights.take(batchID) else { return }
         guard var part = parts[flight.claim] else { return flights.put(flight) }
-        var results = Results()
-        results.answers.reserveCapacity(resolved.count)
-        for outcome in resolved where outcome.index >= 0 && Int(outcome.index) < flight.rows.count {
+        var results = Results(answers: Self.answers(of: part, now, capacity: resolved.count))
+        for index in resolved.indices where flight.rows.indices.contains(Int(resolved[index].index)) {
             part.inGateway -= 1
             window.inGateway -= 1
             if part.delivery.ambiguityPolicy == .report { window.reported -= 1 }
-            resolve(outcome, &flight, &part, now, &results)
+            resolve(resolved[index], &flight, &part, now, &results)
         }
         counters.progress += 1
         parts[flight.claim] = part
         flight.letGo()
         flights.put(flight)
-        journal(results.answers, of: part, now, &actions)
+        if results.answers.count > 0 { actions.append(.journal(results.answers.record())) }
         if part.isFenced { abandonWaiting(of: flight.claim) }
         if flight.waiting > 0 { wait(batchID, &actions) }
         if let reason = results.holdReason { holdDelivery(part.claimed.deliveryID, reason: reason, &actions) }
@@ -159,18 +158,20 @@ extension DispatchState {
         guardAgainstMassFailure(now, &actions)
     }
 
-    func journal(_ answers: [JournalAnswer], of part: HeldPart, _ now: Int64, _ actions: inout [Action]) {
-        guard !answers.isEmpty else { return }
-        var journal: [UInt8] = []
-        journal.reserveCapacity(answers.count * 12 + 64)
-        JournalEncoder.appendAnswers(
+    /// The record for answers to messages of a part.
+    private static func answers(of part: HeldPart, _ now: Int64, capacity: Int = 1) -> JournalAnswers {
+        JournalAnswers(
             part: part.claimed.id,
             token: part.claimed.fencingToken,
             timeMilliseconds: now,
-            answers,
-            to: &journal
+            capacity: capacity
         )
-        actions.append(.journal(journal))
+    }
+
+    static func journal(_ answer: JournalAnswer, of part: HeldPart, _ now: Int64, _ actions: inout [Action]) {
+        var record = answers(of: part, now)
+        record.append(answer)
+        actions.append(.journal(record.record()))
     }
 
     /// Lets what came back unsent wait a moment, so that a gateway which takes nothing makes no busy loop.

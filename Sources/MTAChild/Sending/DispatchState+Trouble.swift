@@ -156,7 +156,7 @@ extension DispatchState {
             // It left the window when it was held: neither its outcome nor its retry leaves it once more.
             if storing.windowRows > rows { storing.windowRows = rows } else { window.unresolved += 1 }
             parts[message.claim] = part
-            journal([answer], of: part, now, &actions)
+            Self.journal(answer, of: part, now, &actions)
             closeIfDone(message.claim, now)
         }
     }

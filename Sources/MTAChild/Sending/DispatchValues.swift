@@ -109,13 +109,11 @@ struct FlightTable: Sendable {
 
     /// Keeps a batch as it is now, unless all of its messages have their decision.
     mutating func put(_ flight: DispatchState.Flight) {
-        byteCount -= flights[flight.batch.id]?.byteCount ?? 0
-        guard flight.open > 0 else {
-            flights[flight.batch.id] = nil
-            return
-        }
-        byteCount += flight.byteCount
-        flights[flight.batch.id] = flight
+        let batchID = flight.batch.id
+        let isOpen = flight.open > 0
+        if isOpen { byteCount += flight.byteCount }
+        let old = isOpen ? flights.updateValue(flight, forKey: batchID) : flights.removeValue(forKey: batchID)
+        byteCount -= old?.byteCount ?? 0
     }
 
     /// Takes a batch out: what is changed in it then is not copied.

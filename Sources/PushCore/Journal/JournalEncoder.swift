@@ -52,18 +52,18 @@ public enum JournalEncoder {
         _ answers: [JournalAnswer],
         to output: inout [UInt8]
     ) {
-        frame(JournalFormat.answers, part, token, &output) { output in
-            append(timeMilliseconds, to: &output)
-            append(UInt32(truncatingIfNeeded: answers.count), to: &output)
-            for index in answers.indices { append(answers[index], flags(of: answers[index]), to: &output) }
-        }
+        var encoded = JournalAnswers(
+            part: part,
+            token: token,
+            timeMilliseconds: timeMilliseconds,
+            capacity: answers.count
+        )
+        for index in answers.indices { encoded.append(answers[index]) }
+        output += encoded.record()
     }
 
-    private static func append(
-        _ answer: JournalAnswer,
-        _ flags: JournalFormat.AnswerFlags,
-        to output: inout [UInt8]
-    ) {
+    fileprivate static func append(_ answer: JournalAnswer, to output: inout [UInt8]) {
+        let flags = flags(of: answer)
         output.append(addingCapacity: 10) { span in
             append(UInt32(bitPattern: answer.sequence), to: &span)
             append(UInt16(bitPattern: answer.status), to: &span)
@@ -116,11 +116,21 @@ public enum JournalEncoder {
         _ body: (inout [UInt8]) -> Void
     ) {
         let start = output.count
+        begin(kind, part, token, &output)
+        body(&output)
+        end(from: start, &output)
+    }
+
+    /// Appends the room for length and checksum, and what every record begins with.
+    fileprivate static func begin(_ kind: UInt8, _ part: Int64, _ token: Int64, _ output: inout [UInt8]) {
         append(UInt64(0), to: &output)
         output.append(kind)
         append(part, to: &output)
         append(token, to: &output)
-        body(&output)
+    }
+
+    /// Writes length and checksum of the frame that begins there and ends with the bytes.
+    fileprivate static func end(from start: Int, _ output: inout [UInt8]) {
         let payload = start + JournalFormat.frameLength..<output.count
         let checksum = CRC32C.checksum(output, payload)
         let frame = UInt64(checksum) << 32 | UInt64(payload.count)
@@ -146,7 +156,7 @@ public enum JournalEncoder {
     }
 
     @inline(__always)
-    private static func append<Number: FixedWidthInteger>(_ number: Number, to output: inout [UInt8]) {
+    fileprivate static func append<Number: FixedWidthInteger>(_ number: Number, to output: inout [UInt8]) {
         output.append(addingCapacity: MemoryLayout<Number>.size) { span in append(number, to: &span) }
     }
 
@@ -157,5 +167,43 @@ public enum JournalEncoder {
             span.append(UInt8(truncatingIfNeeded: rest))
             rest >>= 8
         }
+    }
+}
+
+/// The record of the answers of one read, encoded as they are decided: in an array each would be copied twice more.
+public struct JournalAnswers: Sendable {
+    /// Where in the record the number of its answers stands: behind length, checksum, kind, part, token and time.
+    private static let countPlace = JournalFormat.frameLength + 1 + 3 * MemoryLayout<Int64>.size
+
+    /// How many answers there are.
+    public private(set) var count: UInt32 = 0
+    private let capacity: Int
+    private var output: [UInt8] = []
+
+    /// Begins a record; `capacity` is a hint.
+    public init(part: Int64, token: Int64, timeMilliseconds: Int64, capacity: Int) {
+        self.capacity = capacity
+        JournalEncoder.begin(JournalFormat.answers, part, token, &output)
+        JournalEncoder.append(timeMilliseconds, to: &output)
+        JournalEncoder.append(count, to: &output)
+    }
+
+    /// Adds an answer.
+    public mutating func append(_ answer: JournalAnswer) {
+        let start = output.count
+        JournalEncoder.append(answer, to: &output)
+        // Those of a read are mostly alike.
+        if count == 0 { output.reserveCapacity(start + capacity * (output.count - start)) }
+        count += 1
+    }
+
+    /// Ends the record.
+    /// - Returns: its bytes.
+    public consuming func record() -> [UInt8] {
+        for index in 0..<MemoryLayout<UInt32>.size {
+            output[Self.countPlace + index] = UInt8(truncatingIfNeeded: count >> UInt32(index * 8))
+        }
+        JournalEncoder.end(from: 0, &output)
+        return output
     }
 }

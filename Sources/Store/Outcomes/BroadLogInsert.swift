@@ -4,6 +4,14 @@ import PushCore
 /// The plain inserts of a small batch into the broad log; they run behind the fence in the same transaction, so the part's row is locked and
 /// a part that is not held gives no rows. A row that exists already is a unique violation.
 enum BroadLogInsert {
+    /// More statements than this cost more than the rows they save.
+    private static let mostRuns = 8
+
+    static func statements(_ batch: OutcomeBatch) -> [PostgresStatement] {
+        let rows = batch.rows(withRunsFrom: mostRuns)
+        return batch.runs.prefix(mostRuns).map(run) + (rows.isEmpty ? [] : [self.rows(rows)])
+    }
+
     static func run(_ run: OutcomeBatch.Run) -> PostgresStatement {
         let parameters: [PostgresValue] = [
             .int64(run.key.claim.part), .int64(run.key.claim.token), .int16(run.key.status.rawValue),
@@ -19,7 +27,7 @@ enum BroadLogInsert {
             : PostgresStatement(runWithGatewayIDsSQL, parameters + [.textColumn(run.gatewayMessageIDs)])
     }
 
-    static func rows(_ rows: [OutcomeBatch.Row]) -> PostgresStatement {
+    private static func rows(_ rows: [OutcomeBatch.Row]) -> PostgresStatement {
         var claims: [PartToken] = []
         var places: [PartToken: Int32] = [:]
         let ofRows = rows.map { row -> Int32 in

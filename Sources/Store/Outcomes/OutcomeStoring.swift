@@ -63,8 +63,7 @@ extension Store {
             report.inserted = Int(results.copied)
             closed = results.last.last
         } else {
-            var inserts = batch.runs.map(BroadLogInsert.run)
-            if !batch.rows.isEmpty { inserts.append(BroadLogInsert.rows(batch.rows)) }
+            let inserts = BroadLogInsert.statements(batch)
             let results = try await group(locks + fence + inserts + last).dropFirst(locks.count)
             held = try fence.isEmpty ? [:] : PartFence.read(results.first)
             report.inserted = results.dropFirst(fence.count).prefix(inserts.count).reduce(0) { $0 + $1.affectedRows }
@@ -176,7 +175,7 @@ enum PartFence {
 /// Final outcomes to store in one transaction, and the parts that end with them.
 ///
 /// Outcomes without failure whose reason says nothing or is shared by all, as those of nearly all messages are, are kept in runs of
-/// equal part, status, reason and attempt, which are stored with two arrays; the others are kept row by row.
+/// equal part, status, reason and attempt, which are a few arrays each; the others are kept row by row.
 public struct OutcomeBatch: Sendable {
     /// Outcomes that differ in message and subscription only.
     struct Run: Sendable {
@@ -213,8 +212,9 @@ public struct OutcomeBatch: Sendable {
         var isDecision = false
     }
 
-    /// More runs than this cost more than the rows they save.
-    private static let maximumRuns = 8
+    /// Where parts have a message each, a run for every one would cost more than the rows it saves. At a gateway whose answers come in no order
+    /// a batch of 2,000 is of some 40 parts.
+    private static let maximumRuns = 64
 
     /// What an outcome says about its message's token; whose it is stands in the part.
     struct Effect: Sendable {
@@ -334,9 +334,12 @@ public struct OutcomeBatch: Sendable {
     }
 
     /// All outcomes, row by row.
-    var allRows: [Row] {
+    var allRows: [Row] { rows(withRunsFrom: 0) }
+
+    /// What is kept row by row, and the outcomes of the runs from this one on.
+    func rows(withRunsFrom first: Int) -> [Row] {
         rows
-            + runs.flatMap { run in
+            + runs.dropFirst(first).flatMap { run in
                 run.sequences.indices.map { index in
                     Row(
                         claim: run.key.claim,

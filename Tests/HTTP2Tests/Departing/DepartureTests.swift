@@ -98,6 +98,18 @@ import Testing
         #expect(client.seen.answered == 5)
     }
 
+    @Test func aBatchWithoutBodiesIsLetGoOf() throws {
+        let client = try EmbeddedConnection()
+        try client.open()
+        let batch = TestBatch.make(3) { _ in "" }
+        client.pool.submit(batch)
+        client.channel.embeddedEventLoop.run()
+        let said = try client.clientSaid()
+        #expect(said.count { $0.kind == .headers && $0.flags & Frame.endStream != 0 } == 3)
+        #expect(said.allSatisfy { $0.kind != .data })
+        #expect(batch.isLetGo)
+    }
+
     /// Each that left by itself would be a system call and a TLS record for both ends.
     @Test func requestsThatWaitLeaveTogether() throws {
         let client = try EmbeddedConnection(initialLimit: 12)
@@ -114,6 +126,30 @@ import Testing
         #expect(client.seen.departures.count == 2)
         client.serverSays(Frame.status200(11))
         #expect(client.seen.departures.last?.map(\.range) == [4..<6], "the last two wait for nobody")
+    }
+
+    /// Less than a block that one connection leaves fits into the room in which another gathers for one.
+    @Test func theLastOnesGetTheRoomOfAllConnections() throws {
+        let client = try EmbeddedConnection(initialLimit: 12)
+        try client.open(limit: 12)
+        let second = try client.anotherConnection()
+        second.pipeline.fireChannelRead(ByteBuffer(bytes: Frame.settings([(Frame.maxConcurrentStreams, 12)])))
+        second.pipeline.fireChannelReadComplete()
+        client.channel.embeddedEventLoop.run()
+        client.submit(24, tag: 1)
+        client.submit(5, tag: 2)
+        second.pipeline.fireChannelRead(ByteBuffer(bytes: [1, 3, 5].flatMap { Frame.status200($0) }))
+        second.pipeline.fireChannelReadComplete()
+        client.channel.embeddedEventLoop.run()
+        #expect(
+            client.seen.departures.map { $0.map(\.tag) } == [[1]],
+            "a third of the limit waits until there is room for it"
+        )
+        _ = try client.clientSaid()
+        client.serverSays([1, 3, 5, 7].flatMap { Frame.status200($0) })
+        #expect(client.seen.announcements(2, 5) == [1, 1, 1, 1, 1])
+        #expect(try client.clientSaid().count { $0.kind == .headers } == 4)
+        #expect(client.pool.status.queued == 0)
     }
 
     /// A batch that is refused as soon as it is submitted is not resolved before the call has returned.
