@@ -213,7 +213,7 @@ public struct OutcomeBatch: Sendable {
     }
 
     /// Where parts have a message each, a run for every one would cost more than the rows it saves. At a gateway whose answers come in no order
-    /// a batch of 2,000 is of some 40 parts.
+    /// a batch is of a hundred parts and more, and most of its outcomes are of few of them.
     private static let maximumRuns = 64
 
     /// What an outcome says about its message's token; whose it is stands in the part.
