@@ -234,8 +234,8 @@ enum FCMSuccessBody {
     ///
     /// Names are made of letters, digits and `/:%-_`, so none needs an escape; one with anything but ASCII counts as none.
     ///
-    /// - Parameter prefix: what is left out of it, as it is the same for all: `projects/…/messages/`, or nothing. Then it is the message's
-    ///   id, as Firebase's exports and the legacy protocol have it.
+    /// - Parameter prefix: what is left out of it, as it is the same for all: then it is the message's id, as Firebase's exports and
+    ///   the legacy protocol have it.
     static func name(in body: [UInt8], without prefix: [UInt8] = []) -> String? {
         let opening = skipBlanks(body, from: 0)
         guard opening < body.count, body[opening] == UInt8(ascii: "{"), let keyEnd = endOfKey(body) else { return nil }
@@ -244,13 +244,9 @@ enum FCMSuccessBody {
         let quote = skipBlanks(body, from: colon + 1)
         guard quote < body.count, body[quote] == UInt8(ascii: "\"") else { return nil }
         var name = quote + 1..<JSONText.endOfPlain(body, quote + 1..<body.count)
-        guard name.upperBound < body.count, body[name.upperBound] == UInt8(ascii: "\"") else { return nil }
-        // A project's prefix begins as all names do.
-        if !prefix.isEmpty, name.count > prefix.count, begins(body, name, with: prefix) {
-            name = name.dropFirst(prefix.count)
-        } else if !begins(body, name, with: start) {
-            return nil
-        }
+        guard name.upperBound < body.count, body[name.upperBound] == UInt8(ascii: "\""), begins(body, name, with: start)
+        else { return nil }
+        if name.count > prefix.count, begins(body, name, with: prefix) { name = name.dropFirst(prefix.count) }
         return String(decoding: body[name.prefix(ReasonText.maximumBytes)], as: UTF8.self)
     }
 

@@ -168,10 +168,11 @@ extension DispatchState {
         )
     }
 
+    /// Journals what was decided about a single message of a part.
     static func journal(_ answer: JournalAnswer, of part: HeldPart, _ now: Int64, _ actions: inout [Action]) {
-        var record = answers(of: part, now)
-        record.append(answer)
-        actions.append(.journal(record.record()))
+        var answers = answers(of: part, now)
+        answers.append(answer)
+        actions.append(.journal(answers.record()))
     }
 
     /// Lets what came back unsent wait a moment, so that a gateway which takes nothing makes no busy loop.

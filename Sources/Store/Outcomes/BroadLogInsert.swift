@@ -7,6 +7,7 @@ enum BroadLogInsert {
     /// More statements than this cost more than the rows they save.
     private static let mostRuns = 8
 
+    /// The inserts of all outcomes of a batch: of its first runs one each, of the rest a single one.
     static func statements(_ batch: OutcomeBatch) -> [PostgresStatement] {
         let rows = batch.rows(withRunsFrom: mostRuns)
         return batch.runs.prefix(mostRuns).map(run) + (rows.isEmpty ? [] : [self.rows(rows)])

@@ -45,13 +45,16 @@ final class EmbeddedConnection {
         pool.adopt(connection)
     }
 
-    /// Gives the pool a second connection, on a channel of its own.
-    func anotherConnection() throws -> EmbeddedChannel {
+    /// Gives the pool a second connection, on a channel of its own, whose server allows so many streams.
+    func anotherConnection(limit: UInt32) throws -> EmbeddedChannel {
         let channel = EmbeddedChannel(loop: channel.embeddedEventLoop)
         let connection = try HTTP2ClientConnection(configuration: pool.configuration, pool: pool)
         try channel.pipeline.syncOperations.addHandler(connection)
         channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1), promise: nil)
         pool.adopt(connection)
+        channel.pipeline.fireChannelRead(ByteBuffer(bytes: Frame.settings([(Frame.maxConcurrentStreams, limit)])))
+        channel.pipeline.fireChannelReadComplete()
+        channel.embeddedEventLoop.run()
         return channel
     }
 
