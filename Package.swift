@@ -112,6 +112,8 @@ let targets: [Target] = [
             .logging,
         ]
     ),
+    // Connections from outside, for the web process and the console.
+    module("HTTPConnections", ["PushCore", .httpTypes, .nioHTTPTypes, .nioHTTPTypesHTTP1, .nioCore, .nioHTTP1]),
     module("TrackingSpools", ["ProcessEvents", "Store", "OperatingSystem", "PushCore", .system, .logging]),
     module(
         "FeedbackWorker",
@@ -120,7 +122,9 @@ let targets: [Target] = [
     module(
         "WebServer",
         [
-            "ProcessEvents", "TrackingSpools", "MetricsEndpoint", "Store", "PostgresClient", "Content", "PushCore",
+            "HTTPConnections", "ProcessEvents", "TrackingSpools", "MetricsEndpoint", "Store", "PostgresClient",
+            "Content",
+            "PushCore",
             .hummingbird,
             .hummingbirdCore,
             .httpTypes, .nioHTTPTypes, .nioHTTPTypesHTTP1, .nioCore, .nioPosix, .nioHTTP1, .nioSSL, .system,
@@ -130,9 +134,10 @@ let targets: [Target] = [
     module(
         "Console",
         [
-            "ConsoleFiles", "ProcessEvents", "Content", "Gateways", "Store", "PostgresClient", "PushCore", .hummingbird,
-            .hummingbirdCore,
-            .httpTypes, .mustache, .nioCore, .nioPosix, .nioSSL, .crypto, .cryptoExtras,
+            "ConsoleFiles", "HTTPConnections", "ProcessEvents", "Content", "Gateways", "Store", "PostgresClient",
+            "PushCore",
+            .hummingbird, .hummingbirdCore,
+            .httpTypes, .nioHTTPTypes, .mustache, .nioCore, .nioPosix, .nioSSL, .crypto, .cryptoExtras,
             .serviceLifecycle, .logging,
         ]
     ),
@@ -170,7 +175,9 @@ let targets: [Target] = [
             "PushCore",
             .argumentParser, .logging, .nioCore, .nioPosix, .unixSignals, .system,
         ],
-        swiftSettings: swiftSettings
+        swiftSettings: swiftSettings,
+        // By its id a debugger finds the symbols, which are in a package of their own.
+        linkerSettings: [.unsafeFlags(["-Xlinker", "--build-id=sha1"], .when(platforms: [.linux]))]
     ),
 
     .target(
@@ -232,7 +239,8 @@ let targets: [Target] = [
     tests(
         "WebServerTests",
         [
-            "WebServer", "TrackingSpools", "Store", "PostgresClient", "Content", "PushCore", "TestSupport",
+            "WebServer", "HTTPConnections", "TrackingSpools", "Store", "PostgresClient", "Content", "PushCore",
+            "TestSupport",
             .hummingbird,
             .httpTypes, .nioCore, .nioPosix, .nioSSL, .logging,
         ]
@@ -241,7 +249,7 @@ let targets: [Target] = [
         "ConsoleTests",
         [
             "Console", "ConsoleFiles", "Administration", "Store", "PostgresClient", "PushCore", "TestSupport",
-            .hummingbird, .httpTypes, .nioCore, .crypto, .logging,
+            .hummingbird, .httpTypes, .nioCore, .nioPosix, .crypto, .logging,
         ]
     ),
     tests(

@@ -74,8 +74,10 @@ install_packages() {
     as_root mkdir -p "${no_cluster%/*}"
     echo 'create_main_cluster = false' | as_root tee "$no_cluster" >/dev/null
     local status=0
-    as_root apt-get update -qq >&2 || say "apt-get update failed: going on with the lists that are there"
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >&2 || status=$?
+    # Another installation, such as unattended-upgrades after a boot, holds the lock for minutes at most.
+    local wait_for_lock=(-o DPkg::Lock::Timeout=300)
+    as_root apt-get "${wait_for_lock[@]}" update -qq >&2 || say "apt-get update failed: going on with the lists that are there"
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get "${wait_for_lock[@]}" install -y -qq --no-install-recommends "$@" >&2 || status=$?
     as_root rm -f "$no_cluster"
     # Nor has anybody asked for a Prometheus that runs for good.
     if [[ " $* " == *" prometheus "* ]] && command -v systemctl >/dev/null; then

@@ -1,4 +1,5 @@
 import MetricsEndpoint
+import ProcessEvents
 import PushCore
 import TrackingSpools
 
@@ -19,7 +20,7 @@ extension FeedbackWorker {
     func metricsPage() -> String {
         var page = MetricsPage()
         let values = progress.current
-        page.addProcess("feedback", version: setup.version, isDatabaseUp: values.isDatabaseUp)
+        page.addProcess("feedback", version: setup.version, isDatabaseUp: progress.pulse.isUp())
         page.add(.isActing, values.isActing)
         page.add(.feedbackDone, values.totals[.tokenEvents] ?? 0, "token_events")
         page.add(.feedbackDone, (values.totals[.outcomes] ?? 0) + (values.totals[.lateOutcomes] ?? 0), "outcomes")

@@ -101,6 +101,7 @@ enum FeedbackDuty: String, Sendable, CaseIterable {
     case oldDeliveryRows
     case oldChildren
     case oldForgotten
+    case oldImports
 
     /// The time until it is looked at again when nothing was left to do. What people wait for is looked at each second, which costs
     /// a few look-ups in indexes of what is open; late outcomes are rare; what is thrown away has been there for months, and the
@@ -112,7 +113,7 @@ enum FeedbackDuty: String, Sendable, CaseIterable {
         // It begins a minute after the request.
         case .forgottenLogs: .seconds(60)
         case .partitions, .disabledSubscriptions, .oldTokenEvents, .oldTrackingSources, .oldDeliveryRows, .oldChildren,
-            .oldForgotten:
+            .oldForgotten, .oldImports:
             .seconds(600)
         }
     }
@@ -132,6 +133,7 @@ enum FeedbackDuty: String, Sendable, CaseIterable {
         case .oldDeliveryRows: "rows of old deliveries deleted"
         case .oldChildren: "old children deleted"
         case .oldForgotten: "old notes of forgotten subscriptions deleted"
+        case .oldImports: "notes of old imports deleted"
         }
     }
 }

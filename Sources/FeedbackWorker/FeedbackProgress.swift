@@ -1,3 +1,4 @@
+import ProcessEvents
 import Store
 import Synchronization
 import TrackingSpools
@@ -14,19 +15,16 @@ final class FeedbackProgress: Sendable {
         /// What was done since the start, for metrics.
         var totals: [FeedbackDuty: Int64] = [:]
         var totalLoaded: Int64 = 0
-        /// Whether the last heartbeat reached the database.
-        var isDatabaseUp = false
     }
 
     private let values = Mutex(Values())
+    /// The heartbeats that reach the database.
+    let pulse = DatabasePulse()
 
     var isActing: Bool { values.withLock(\.isActing) }
 
     /// All of it.
     var current: Values { values.withLock { $0 } }
-
-    /// A heartbeat reached the database, or did not.
-    func setDatabase(isUp: Bool) { values.withLock { $0.isDatabaseUp = isUp } }
 
     /// Takes whether the worker acts; returns whether that is new.
     func setActing(_ value: Bool) -> Bool {

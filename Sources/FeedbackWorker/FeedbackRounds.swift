@@ -65,6 +65,9 @@ struct FeedbackRounds: Sendable {
         case .oldForgotten:
             let count = try await store.purgeForgotten(worker: worker, limit: Self.deleted)
             return count.map { FeedbackRound(count: $0, isMore: $0 >= Self.deleted) }
+        case .oldImports:
+            let count = try await store.purgeImports(worker: worker, limit: Self.deleted)
+            return count.map { FeedbackRound(count: $0, isMore: $0 > 0) }
         }
     }
 
@@ -139,7 +142,9 @@ extension FeedbackWorker {
                     }
                     plan.finished(duty, round, took: end - start, isSending: isSending, at: clock.now)
                     progress.add(duty, round.count)
-                    if let line = bursts.add(duty, round, from: start, to: end) { setup.logger.info("\(line)") }
+                    if let burst = bursts.add(duty, round, from: start, to: end) {
+                        setup.logger.log(level: burst.isBacklog ? .info : .debug, "\(burst.words)")
+                    }
                 } catch {
                     if Task.isCancelled { break }
                     let pause = plan.failed(duty, at: clock.now)
@@ -154,6 +159,16 @@ extension FeedbackWorker {
 
 /// Sums up pieces of work that follow each other, so that the log has one line for all of them.
 struct FeedbackBursts: Sendable {
+    /// What was done of a duty at a stretch.
+    struct Line: Sendable, Equatable {
+        let words: String
+        /// Whether so much had gathered that it is worth a line in the log: what comes in every few seconds is done in less.
+        let isBacklog: Bool
+    }
+
+    /// A worker looks every five seconds at the latest: what takes twice as long had waited for it.
+    private static let backlog = Duration.seconds(10)
+
     private struct Burst {
         var start: ContinuousClock.Instant
         var count: Int64 = 0
@@ -167,7 +182,7 @@ struct FeedbackBursts: Sendable {
         _ round: FeedbackRound,
         from start: ContinuousClock.Instant,
         to now: ContinuousClock.Instant
-    ) -> String? {
+    ) -> Line? {
         var burst = bursts[duty] ?? Burst(start: start)
         burst.count &+= round.count
         guard !round.isMore else {
@@ -176,7 +191,11 @@ struct FeedbackBursts: Sendable {
         }
         bursts[duty] = nil
         guard burst.count > 0 else { return nil }
-        let time = (now - burst.start).components
-        return "\(duty.words): \(burst.count), in \(time.seconds) s \(time.attoseconds / 1_000_000_000_000_000) ms"
+        let took = now - burst.start
+        let time = took.components
+        return Line(
+            words: "\(duty.words): \(burst.count), in \(time.seconds) s \(time.attoseconds / 1_000_000_000_000_000) ms",
+            isBacklog: took >= Self.backlog
+        )
     }
 }

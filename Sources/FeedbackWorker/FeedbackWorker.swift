@@ -141,13 +141,13 @@ extension FeedbackWorker {
             do {
                 let isActing = try await store.feedbackHeartbeat(heartbeat, leaseSeconds: setup.leaseSeconds)
                 pause.reset()
-                progress.setDatabase(isUp: true)
+                progress.pulse.note(true)
                 tell(isActing)
                 await tellSpools(heartbeat, store)
                 try? await Task.sleep(for: Self.heartbeatInterval)
             } catch {
                 progress.restore(heartbeat)
-                progress.setDatabase(isUp: false)
+                progress.pulse.note(false)
                 if Task.isCancelled { break }
                 let time = pause.next()
                 setup.logger.failure("The feedback worker could not report, next attempt in \(time)", of: error)

@@ -59,6 +59,12 @@ struct ControlEndpoint: Sendable {
     private struct TokenEndpointChange: Decodable {
         var answer: ScriptedAnswer.Description?
         var closed: Bool?
+        var delayMilliseconds: Int?
+
+        enum CodingKeys: String, CodingKey {
+            case answer, closed
+            case delayMilliseconds = "delay_ms"
+        }
     }
 
     private struct Target: Decodable {
@@ -152,11 +158,15 @@ struct ControlEndpoint: Sendable {
         return HTTP1Answer(["devices": change.tokens.count])
     }
 
-    /// Without an answer the endpoint gives tokens again; with `"closed":true` its port is closed.
+    /// Without an answer the endpoint gives tokens again; with `"closed":true` its port is closed, with `delay_ms` it takes its time.
     private func setTokenAnswer(_ body: [UInt8]) throws -> HTTP1Answer {
         let change = try JSONBody.decode(TokenEndpointChange.self, from: body)
         let script = change.answer?.answer
-        core.setTokenEndpoint(script, isClosed: change.closed ?? false)
+        let delay = change.delayMilliseconds ?? 0
+        guard (0...60_000).contains(delay) else {
+            throw SimulatorError(.badRequest, "delay_ms must be 0 to 60000, not \(delay)")
+        }
+        core.setTokenEndpoint(script, isClosed: change.closed ?? false, delayMilliseconds: delay)
         return HTTP1Answer(["scripted": script != nil, "closed": change.closed ?? false])
     }
 

@@ -59,10 +59,11 @@ final class SimulatorCore: Sendable {
         for gateway in gateways { change(gateway) { $0.plan = plan } }
     }
 
-    /// Says what the endpoint of access tokens answers, nil for tokens, and whether it can be reached.
-    func setTokenEndpoint(_ answer: ScriptedAnswer?, isClosed: Bool) {
+    /// Says what the endpoint of access tokens answers, nil for tokens, whether it can be reached, and how long it takes.
+    func setTokenEndpoint(_ answer: ScriptedAnswer?, isClosed: Bool, delayMilliseconds: Int = 0) {
         change(.fcm) { conditions in
             conditions.tokenAnswer = answer
+            conditions.tokenDelayMilliseconds = delayMilliseconds
             conditions.isTokenEndpointClosed = isClosed
         }
     }

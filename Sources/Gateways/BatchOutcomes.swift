@@ -65,8 +65,17 @@ struct FollowUp {
     var makesWaitingAnew = false
     /// One decision for each reason that concerns the application.
     private(set) var decisions: [Decision] = []
+    /// What the gateway says in words of messages that it refuses for good.
+    private(set) var texts: Set<RefusalText> = []
+    /// More of one read say nothing new.
+    private static let mostTexts = 20
 
-    mutating func note(_ decision: Decision) {
+    mutating func note(_ decision: Decision, of deliveryID: Int64) {
+        if decision.outcome.outcomeClass == .permanent, !decision.text.isEmpty, texts.count < Self.mostTexts {
+            texts.insert(
+                RefusalText(deliveryID: deliveryID, reason: decision.outcome.reason, words: decision.text)
+            )
+        }
         if decision.row.connection == .replace { replacesConnections = true }
         if decision.makesWaitingAnew { makesWaitingAnew = true }
         guard decision.row.application == .stop || decision.row.application == .pause else { return }
@@ -91,6 +100,7 @@ enum NoAnswerReason {
         switch cause {
         case .reset(.refusedStream): "REFUSED_STREAM"
         case .reset(let code): code.description
+        case .malformed(let what): "\(malformed): \(what)"
         case .goAway: "GOAWAY"
         case .connectionClosed: isWritten ? "ConnectionLost" : notWritten
         case .timeout: AnswerTable.timeout

@@ -146,6 +146,9 @@ public protocol GatewayDelegate: AnyObject, Sendable {
     /// So many messages may be on the wire at once now, over all connections.
     func capacityChanged(_ streams: Int)
 
+    /// The gateway has said in words why it refuses messages for good.
+    func refused(_ texts: Set<RefusalText>)
+
     /// Something happened that concerns more than a message: the gateway, its connections, or the whole application.
     func gatewayEvent(_ event: GatewayEvent)
 }
@@ -153,6 +156,9 @@ public protocol GatewayDelegate: AnyObject, Sendable {
 extension GatewayDelegate {
     /// Does nothing, for owners that keep a window of one size.
     public func capacityChanged(_ streams: Int) {}
+
+    /// Does nothing, for owners that have no use for words.
+    public func refused(_ texts: Set<RefusalText>) {}
 
     /// Takes one batch after the other.
     public func resolved(_ batches: [ResolvedBatch]) {
@@ -169,6 +175,31 @@ extension GatewayDelegate {
 
     /// Does nothing, for owners that take outcomes together with latencies.
     public func resolved(_ batch: GatewayRequestBatch, _ outcomes: [Outcome]) {}
+}
+
+/// What a gateway says in words of a message that it refuses for good.
+public struct RefusalText: Sendable, Hashable {
+    /// The message's delivery.
+    public let deliveryID: Int64
+    /// The gateway's reason.
+    public let reason: String
+    /// Its words. What it quotes may be a value of the message, and is left out.
+    public let words: String
+
+    /// The words of an answer.
+    public init(deliveryID: Int64, reason: String, words: String) {
+        self.deliveryID = deliveryID
+        self.reason = reason
+        self.words = Self.withoutQuotes(words)
+    }
+
+    /// The text with an ellipsis for what stands between quotation marks.
+    static func withoutQuotes(_ text: String) -> String {
+        let pieces = text.split(separator: "\"", omittingEmptySubsequences: false)
+        guard pieces.count > 1 else { return text }
+        // A mark without its second one: the quote was cut off.
+        return pieces.indices.map { $0.isMultiple(of: 2) ? String(pieces[$0]) : "\"…\"" }.joined()
+    }
 }
 
 /// Messages of a batch that are about to get streams.
@@ -215,6 +246,8 @@ public struct GatewayEvent: Sendable, Hashable, CustomStringConvertible {
     public var status: Int16
     /// What happened, to which gateway, why, and what to do.
     public var message: String
+    /// The same without what holds for a moment only (which attempt it was, when the next one follows): what is shown as long as it lasts.
+    public var standing: String
     /// When the gateway tries again, in milliseconds from now; nil when it does not or already does.
     public var retryInMilliseconds: Int64?
 
@@ -224,8 +257,10 @@ public struct GatewayEvent: Sendable, Hashable, CustomStringConvertible {
         reason: String = "",
         status: Int16 = 0,
         message: String,
+        standing: String? = nil,
         retryInMilliseconds: Int64? = nil
     ) {
+        self.standing = standing ?? message
         self.kind = kind
         self.reason = reason
         self.status = status
@@ -249,6 +284,8 @@ public final class GatewayRequestBatch: Sendable {
     public let isUrgent: Bool
     /// The delivery that the messages are of; 0 where nobody asks.
     public let deliveryID: Int64
+    /// Since when its messages are due, in milliseconds since 1970 on the database's clock; 0 where it is not measured.
+    public let dueMilliseconds: Int64
 
     private let content: Mutex<Content>
 
@@ -300,7 +337,8 @@ public final class GatewayRequestBatch: Sendable {
         attributes: MessageAttributes,
         collapseIDs: ByteColumn? = nil,
         isUrgent: Bool = false,
-        deliveryID: Int64 = 0
+        deliveryID: Int64 = 0,
+        dueMilliseconds: Int64 = 0
     ) {
         precondition(
             messageIDs.count == tokens.count && bodies.count == tokens.count
@@ -313,6 +351,7 @@ public final class GatewayRequestBatch: Sendable {
         content = Mutex(Content(tokens: tokens, bodies: bodies, collapseIDs: collapseIDs))
         self.isUrgent = isUrgent
         self.deliveryID = deliveryID
+        self.dueMilliseconds = dueMilliseconds
     }
 }
 

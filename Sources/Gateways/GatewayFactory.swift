@@ -53,9 +53,15 @@ public final class GatewayFactory: Sendable {
                 delegate: delegate
             )
         case (.androidV1, .serviceAccount(let json)), (.androidV2, .serviceAccount(let json)):
+            let account = try GoogleAccount(json: json)
+            // Only the operator names authorities; an account of Google's own gateway has none.
+            try account.requireAllowed(
+                by: options.tokenSources,
+                gateways: options.trustRootsFile == nil ? [] : [options.address.host]
+            )
             return HTTP2Gateway(
                 fcmV1: options,
-                serviceAccount: try ServiceAccount(json: json),
+                account: account,
                 curl: curl,
                 now: now,
                 eventLoop: eventLoop,
@@ -126,7 +132,7 @@ public final class GatewayFactory: Sendable {
 
     /// An application's certificate whose time has not run out: an expired one is not shown to the gateway.
     func certificate(_ pkcs12: [UInt8], _ passphrase: String) throws(GatewayCredentialError) -> ClientCertificate {
-        let certificate = try ClientCertificate(pkcs12: pkcs12, passphrase: passphrase)
+        let certificate = try ClientCertificate(file: pkcs12, passphrase: passphrase, now: now())
         try certificate.requireValidity(at: now())
         return certificate
     }

@@ -26,6 +26,8 @@ public struct GatewayOptions: Sendable {
     public var proxy: GatewayProxy?
     /// What only the binary protocol has.
     public var binary: BinarySettings
+    /// What credentials without a key of their own may read here.
+    public var tokenSources: TokenSourcePolicy
 
     /// Adobe Campaign's maxGCMConnectPerChild: legacy FCM has no streams that a connection could carry more of, and nobody says how many
     /// requests at a time its successors take.
@@ -74,6 +76,7 @@ public struct GatewayOptions: Sendable {
         trustRootsFile = ownFile ?? (usualFile.isEmpty ? nil : usualFile)
         trustRootsAccount = ownFile == nil ? nil : name
         binary = settings.nmac.binary
+        tokenSources = TokenSourcePolicy(settings.nmac.fcm)
         do {
             proxy = try settings.nmac.gatewayProxy(environment: environment)
         } catch {

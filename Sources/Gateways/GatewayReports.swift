@@ -15,6 +15,8 @@ struct GatewayReports {
     /// Connections that are open; one that never was has its own event.
     private var openConnections = 0
     private var lacksToken = false
+    /// It allows no streams, so that all messages wait.
+    private var allowsNothing = false
     private var stopReasons: Set<String> = []
     private var lastReplacement: NIODeadline?
     private var lastThrottle: NIODeadline?
@@ -51,7 +53,25 @@ struct GatewayReports {
             reason: cause.text,
             message: "\(gateway) gateway \(address) cannot be reached (attempt \(attempt)): \(cause.text). "
                 + "Messages stay pending and the next attempt follows in \(delay) ms; \(cause.wayOut).",
+            standing: "\(gateway) gateway \(address) cannot be reached: \(cause.text). "
+                + "Messages stay pending, and PushMTA keeps trying; \(cause.wayOut).",
             retryInMilliseconds: delay
+        )
+    }
+
+    /// The gateway allows so many streams on a connection.
+    mutating func limited(_ streams: Int) -> GatewayEvent? {
+        guard allowsNothing != (streams == 0) else { return nil }
+        allowsNothing = streams == 0
+        guard allowsNothing else {
+            return GatewayEvent(.recovered, message: "\(gateway) gateway \(address) allows streams again")
+        }
+        return GatewayEvent(
+            .unreachable,
+            reason: "no streams allowed",
+            message:
+                "\(gateway) gateway \(address) is connected and allows 0 streams (SETTINGS_MAX_CONCURRENT_STREAMS): "
+                + "nothing can be sent. Messages stay pending until it allows some; check what is between this host and the gateway."
         )
     }
 
@@ -156,6 +176,8 @@ struct DialFailure {
     private static let known: [(phrase: String, text: String, isUntrusted: Bool)] = [
         ("CERTIFICATE_VERIFY_FAILED", "its certificate is signed by nobody that is trusted here, or has expired", true),
         ("unableToValidateCertificate", "its certificate does not name this host", true),
+        ("failedToValidateHostname", "its certificate does not name this host", true),
+        ("SocketAddressError.UnknownHost", "DNS does not know its name", false),
         ("WRONG_VERSION_NUMBER", "no TLS is spoken on this port", false),
         ("EOF during handshake", "the connection was closed during the TLS handshake", false),
         ("Connection refused", "connection refused, nobody listens on this port", false),

@@ -10,7 +10,7 @@ class FrameSession {
     private var reader: FrameReader
     let fields: HeaderReader
     /// A header block that goes on in CONTINUATION frames.
-    private var unfinished: (streamID: Int32, flags: UInt8, block: [UInt8])?
+    private var unfinished: (streamID: Int32, flags: UInt8, block: [UInt8], pieces: Int)?
     private var hasSettings = false
     /// Settings of ours that the peer has not acknowledged.
     private var unacknowledged: [[(id: UInt16, value: UInt32)]] = []
@@ -35,6 +35,8 @@ class FrameSession {
     private(set) var lastAllowed: Int32?
     var goAwayReceived: Int32?
     private var acknowledgements = 0
+    /// Streams that we have reset: what the peer said of them before it knew is late, and no breach.
+    private var abandoned = AbandonedStreams()
 
     /// RFC 9113, section 6.9.2.
     static let usualWindow = 65_535
@@ -43,6 +45,10 @@ class FrameSession {
     private static let mostAcknowledgements = 1_000
     /// The memory for what goes before all else that is kept: a thousand acknowledgements are seldom.
     private static let keptControl = 1_024
+    /// More of it than that, 20,000 resets, waits only where a peer has us say things and does not read them.
+    private static let mostControl = 256 * 1_024
+    /// The largest block has 16 full frames; a peer could send small or empty ones without end.
+    private static let mostPieces = 64
     /// More than any gateway's or sender's; HPACK makes far more of it.
     private static let largestBlock = 256 * 1_024
 
@@ -82,8 +88,10 @@ class FrameSession {
     func hasBegun(_ streamID: Int32) -> Bool { false }
     /// Whether a stream is open and has a body to be sent.
     func hasBody(_ streamID: Int32) -> Bool { false }
+    /// Whether a stream is open.
+    func isOpen(_ streamID: Int32) -> Bool { false }
     /// Ends a stream for what the peer did with it.
-    func streamFailed(_ streamID: Int32, _ code: HTTP2ErrorCode) {}
+    func streamFailed(_ streamID: Int32, _ what: StaticString) {}
     /// Writes the header block of a stream, and as much of its body as there is room for.
     func writeHead(_ streamID: Int32, to buffer: inout ByteBuffer) -> BodyProgress { .over }
     /// Writes more of a body.
@@ -106,15 +114,32 @@ extension FrameSession {
     final func receive(_ bytes: UnsafeRawBufferPointer) throws {
         guard ownGoAway == nil else { return }
         let frames = try reader.skipPreface(bytes)
+        if !hasSettings { try expectNoHTTP1(frames) }
         do {
             try reader.read(frames) { header, payload in
                 try take(header, payload)
                 return ownGoAway == nil
             }
+            guard control.readableBytes <= Self.mostControl else {
+                throw ConnectionError(.enhanceYourCalm, "it does not read the answers that it asks for")
+            }
         } catch let error as ConnectionError {
             terminate(error.code, error.reason)
         }
     }
+
+    /// What speaks HTTP/1.1 only answers the preface with an error of its own, which as a frame would be one of 4 MB.
+    private func expectNoHTTP1(_ bytes: UnsafeRawBufferPointer) throws {
+        guard bytes.starts(with: "HTTP/".utf8) else { return }
+        let line = bytes.prefix { $0 >= 0x20 && $0 < 0x7F }.prefix(Self.longestLine)
+        throw ConnectionError(
+            .http11Required,
+            "it says “\(String(decoding: line, as: UTF8.self))” where HTTP/2's SETTINGS belong: it speaks HTTP/1.1 only"
+        )
+    }
+
+    /// The status line of HTTP/1.1 with its reason.
+    private static let longestLine = 60
 
     private func take(_ header: FrameHeader, _ payload: UnsafeRawBufferPointer) throws {
         if let streamID = unfinished?.streamID, header.kind != .continuation || header.streamID != streamID {
@@ -129,6 +154,7 @@ extension FrameSession {
         case .continuation: try takeContinuation(header, payload)
         case .priority:
             guard header.streamID != 0 else { throw ConnectionError(.protocolError, "PRIORITY for no stream") }
+            try expect(payload, 5)
         case .reset:
             try expect(payload, 4)
             guard header.streamID != 0, hasBegun(header.streamID) else {
@@ -180,7 +206,7 @@ extension FrameSession {
             block = UnsafeRawBufferPointer(rebasing: block[5...])
         }
         guard header.flags & FrameHeader.endsHeaders != 0 else {
-            unfinished = (header.streamID, header.flags, [UInt8](block))
+            unfinished = (header.streamID, header.flags, [UInt8](block), 1)
             return
         }
         try headersReceived(header.streamID, ends: header.flags & FrameHeader.endsStream != 0, block)
@@ -189,7 +215,8 @@ extension FrameSession {
     private func takeContinuation(_ header: FrameHeader, _ payload: UnsafeRawBufferPointer) throws {
         guard unfinished != nil else { throw ConnectionError(.protocolError, "CONTINUATION of nothing") }
         unfinished?.block.append(contentsOf: payload)
-        guard (unfinished?.block.count ?? 0) <= Self.largestBlock else {
+        unfinished?.pieces += 1
+        guard let begun = unfinished, begun.block.count <= Self.largestBlock, begun.pieces <= Self.mostPieces else {
             throw ConnectionError(.enhanceYourCalm, "a header block is too large")
         }
         guard header.flags & FrameHeader.endsHeaders != 0, let whole = unfinished else { return }
@@ -221,6 +248,13 @@ extension FrameSession {
             case Setting.initialWindowSize:
                 guard value <= Self.largestWindow else {
                     throw ConnectionError(.flowControlError, "an initial window that is too large")
+                }
+                // It moves the windows of open streams, too (RFC 9113, section 6.9.2).
+                guard !streamWindows.values.contains(where: { Int(value) + $0 > Self.largestWindow }) else {
+                    throw ConnectionError(
+                        .flowControlError,
+                        "an initial window that lifts a stream's above the maximum"
+                    )
                 }
                 initialSendWindow = Int(value)
             case Setting.maxFrameSize:
@@ -269,16 +303,33 @@ extension FrameSession {
         guard hasBegun(header.streamID) else {
             throw ConnectionError(.protocolError, "WINDOW_UPDATE for a stream that was never opened")
         }
-        guard increment > 0 else { return fail(header.streamID, .protocolError) }
+        guard increment > 0 else {
+            if isOpen(header.streamID) { fail(header.streamID, .protocolError, "a WINDOW_UPDATE of 0") }
+            return
+        }
         guard hasBody(header.streamID) else { return }
         streamWindows[header.streamID, default: 0] += increment
-        if window(of: header.streamID) > Self.largestWindow { fail(header.streamID, .flowControlError) }
+        if window(of: header.streamID) > Self.largestWindow {
+            fail(header.streamID, .flowControlError, "a window that is too large")
+        }
     }
 
     /// Ends a stream for what the peer did with it, and tells the peer.
-    final func fail(_ streamID: Int32, _ code: HTTP2ErrorCode) {
+    final func fail(_ streamID: Int32, _ code: HTTP2ErrorCode, _ what: StaticString) {
+        abandon(streamID, code)
+        streamFailed(streamID, what)
+    }
+
+    /// Resets a stream of which more may come before the peer knows.
+    final func abandon(_ streamID: Int32, _ code: HTTP2ErrorCode) {
         sayReset(streamID, code.rawValue)
-        streamFailed(streamID, code)
+        abandoned.insert(streamID)
+    }
+
+    /// A frame came for a stream that is not open: late after our reset, or else a breach (RFC 9113, section 5.1).
+    final func expectLate(_ streamID: Int32) throws {
+        guard !abandoned.contains(streamID) else { return }
+        throw ConnectionError(.streamClosed, "a frame on a stream that is closed")
     }
 
     private func expect(_ payload: UnsafeRawBufferPointer, _ count: Int) throws {
@@ -402,4 +453,23 @@ extension FrameSession {
     private static func bytes(_ value: UInt32) -> [UInt8] {
         [UInt8(value >> 24), UInt8(value >> 16 & 0xFF), UInt8(value >> 8 & 0xFF), UInt8(value & 0xFF)]
     }
+}
+
+/// The streams that one end of a connection has reset while the other may still have been sending on them.
+struct AbandonedStreams {
+    private var streams: Set<Int32> = []
+    /// The highest one that is not remembered by itself: any up to it may be one.
+    private var forgotten: Int32 = 0
+    /// More are forgotten, and nothing on streams as old as they is a breach any more.
+    private static let most = 4_096
+
+    mutating func insert(_ streamID: Int32) {
+        if streams.count == Self.most {
+            forgotten = streams.max() ?? forgotten
+            streams = []
+        }
+        streams.insert(streamID)
+    }
+
+    func contains(_ streamID: Int32) -> Bool { streamID <= forgotten || streams.contains(streamID) }
 }

@@ -261,6 +261,8 @@ final class HeaderReader {
 struct FieldCheck {
     /// Whether the message is malformed, which ends its stream.
     private(set) var isMalformed = false
+    /// What was malformed about it first.
+    private(set) var fault: StaticString = ""
     /// `content-length`; nil if there is none.
     private(set) var length: Int?
     /// The pseudo-header fields that came, a bit each.
@@ -285,7 +287,7 @@ struct FieldCheck {
     /// - Returns: whether it counts: one with characters that no field has is left out, as nghttp2 does.
     mutating func take(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let first = name.first, let start = name.baseAddress else {
-            isMalformed = true
+            note("a field without a name")
             return false
         }
         if first == UInt8(ascii: ":") {
@@ -295,20 +297,28 @@ struct FieldCheck {
         hasRegular = true
         guard nghttp2_check_header_name(start, name.count) != 0 else {
             // A capital letter makes the message malformed; anything else in its place only the field.
-            if name.contains(where: { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }) { isMalformed = true }
+            if name.contains(where: { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }) {
+                note("a field's name in capitals")
+            }
             return false
         }
         guard value.isEmpty || nghttp2_check_header_value(value.baseAddress, value.count) != 0 else { return false }
         switch name.count {
-        case 2 where isName(name, "te"): if !isName(value, "trailers") { isMalformed = true }
+        case 2 where isName(name, "te"): if !isName(value, "trailers") { note("te that is not trailers") }
         case 4 where isName(name, "host"): pseudo |= Self.host
         case 7 where isName(name, "upgrade"), 10 where isName(name, "connection") || isName(name, "keep-alive"),
             16 where isName(name, "proxy-connection"), 17 where isName(name, "transfer-encoding"):
-            isMalformed = true
+            note("a field that only HTTP/1.1 connections have")
         case 14 where isName(name, "content-length"): takeLength(value)
         default: break
         }
         return !isMalformed
+    }
+
+    /// Notes what makes the message malformed.
+    private mutating func note(_ what: StaticString) {
+        if !isMalformed { fault = what }
+        isMalformed = true
     }
 
     private mutating func takePseudo(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
@@ -323,27 +333,26 @@ struct FieldCheck {
         }
         let isSound = nghttp2_check_header_value(value.baseAddress, value.count) != 0
         if bit == 0 || hasRegular || isTrailer || pseudo & bit != 0 || isRequest == (bit == Self.status) || !isSound {
-            isMalformed = true
+            note("an unknown or misplaced pseudo-header field")
         }
-        if bit != Self.authority, value.isEmpty { isMalformed = true }
+        if bit != Self.authority, value.isEmpty { note("an empty pseudo-header field") }
         if bit == Self.path, let first = value.first, first != UInt8(ascii: "/"), first != UInt8(ascii: "*") {
-            isMalformed = true
+            note("an invalid path")
         }
         pseudo |= bit
         if bit == Self.status {
             let digits = value.count == 3 && value.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
             // 101 is HTTP/1's (RFC 9113, section 8.6).
-            if !digits || value[0] == UInt8(ascii: "0") || value.elementsEqual("101".utf8) { isMalformed = true }
+            if !digits || value[0] == UInt8(ascii: "0") || value.elementsEqual("101".utf8) {
+                note("an invalid status")
+            }
         }
     }
 
     private mutating func takeLength(_ value: UnsafeBufferPointer<UInt8>) {
         guard length == nil, !value.isEmpty, let number = Int(String(decoding: value, as: UTF8.self)), number >= 0,
             value[0] != UInt8(ascii: "+")
-        else {
-            isMalformed = true
-            return
-        }
+        else { return note("an invalid or second content-length") }
         length = number
     }
 
@@ -352,9 +361,11 @@ struct FieldCheck {
         guard !isTrailer else { return }
         if isRequest {
             let needed = Self.method | Self.scheme | Self.path
-            if pseudo & needed != needed || pseudo & (Self.authority | Self.host) == 0 { isMalformed = true }
+            if pseudo & needed != needed || pseudo & (Self.authority | Self.host) == 0 {
+                note("a request without method, scheme, path or authority")
+            }
         } else if pseudo & Self.status == 0 {
-            isMalformed = true
+            note("an answer without a status")
         }
     }
 

@@ -31,6 +31,8 @@ final class ChildJournal: Sendable {
     private struct State {
         var file: FileDescriptor
         var size: Int64
+        /// What cuts have taken out.
+        var cutBytes: Int64 = 0
         /// The size at which a cut is due; never while one is under way.
         var cutSize = ChildJournal.longSize
         var isFailed = false
@@ -102,6 +104,9 @@ final class ChildJournal: Sendable {
         }
     }
 
+    /// How much was written so far, with what cuts have taken out: what the database is told, as a journal that says less is an old copy.
+    var writtenLength: Int64 { state.withLock { $0.cutBytes + $0.size } }
+
     /// The length at which the journal is to be cut now; nil if it is not, or if that was told before.
     func lengthToCut() -> Int64? {
         state.withLock { state in
@@ -143,8 +148,16 @@ final class ChildJournal: Sendable {
         do {
             try old.seek(toOffset: UInt64(header.count))
             try new.writeAll(header)
-            let kept = try sift(old, to: new, length, claims)
-            try replace(with: new, old, from: length, Int64(header.count) + kept)
+            var size = try Int64(header.count) + sift(old, to: new, length, claims)
+            // The record's own length is part of what is left.
+            var record: [UInt8] = []
+            JournalEncoder.appendCut(bytes: 0, to: &record)
+            size += Int64(record.count)
+            let cutBytes = state.withLock { $0.cutBytes } + length - size
+            record = []
+            JournalEncoder.appendCut(bytes: cutBytes, to: &record)
+            try new.writeAll(record)
+            try replace(with: new, old, from: length, size, cutBytes)
         } catch {
             try? new.close()
             throw error
@@ -173,7 +186,13 @@ final class ChildJournal: Sendable {
     }
 
     /// Copies what has been appended since, and puts the new file in the old one's place.
-    private func replace(with new: FileDescriptor, _ old: FileHandle, from length: Int64, _ size: Int64) throws {
+    private func replace(
+        with new: FileDescriptor,
+        _ old: FileHandle,
+        from length: Int64,
+        _ size: Int64,
+        _ cutBytes: Int64
+    ) throws {
         try state.withLock { state in
             guard !state.isFailed else { throw Failure(description: "it has failed before") }
             var rest = state.size - length
@@ -186,6 +205,7 @@ final class ChildJournal: Sendable {
             try? state.file.close()
             state.file = new
             state.size += size - length
+            state.cutBytes = cutBytes
             state.cutSize = state.size + Self.longSize
         }
     }

@@ -104,11 +104,13 @@ struct ChildService: Sendable {
         if state.isCircuitOpen {
             await probe(claimer)
         } else if state.trouble == .trouble {
-            if let prober = await proberOfTrouble(claimer) { background.append(Task { await prober.run() }) }
+            // Another child probes, or no probe is due: there is nothing to do for this one.
+            if await !probesTrouble() { control.drain(.gatewayTrouble) }
         } else {
             sender.perform(.troubleSeen(DispatchState.TroubleSeen(state.trouble)))
         }
         background.append(Task { await watcher.run() })
+        background.append(Task { await stayInTrouble(claimer) })
         await claim(claimer)
         let isResolved = await resolve()
         sender.stop()
@@ -149,8 +151,31 @@ struct ChildService: Sendable {
         }
     }
 
-    /// The right to probe a gateway in trouble, if it is to be had; without it there is nothing to do for this child.
-    private func proberOfTrouble(_ claimer: Claimer) async -> TroubleProber? {
+    /// So often a child looks whether it is the one that probes.
+    private static let proberInterval = Duration.milliseconds(500)
+
+    /// Probes the gateway while it is in trouble, if no other child of any host does. A child that waits for it stays: the watcher tells it
+    /// when the trouble is over.
+    private func stayInTrouble(_ claimer: Claimer) async {
+        while !Task.isCancelled {
+            let isWaiting = sender.dispatch.withLock { $0.trouble == .left } && !sender.troubleReport.isUnderWay
+            if isWaiting, !control.isDraining { _ = await probesTrouble() }
+            if sender.dispatch.withLock({ $0.isProbingTrouble }) {
+                await TroubleProber(
+                    sender: sender,
+                    store: stores.control,
+                    claimer: claimer,
+                    control: control,
+                    arguments: (arguments.applicationID, arguments.accountID, arguments.childID),
+                    logger: logger
+                ).run()
+            }
+            try? await Task.sleep(for: Self.proberInterval)
+        }
+    }
+
+    /// Takes the right to probe a gateway in trouble, if it is to be had.
+    private func probesTrouble() async -> Bool {
         do {
             let isMine = try await stores.control.claimProber(
                 application: arguments.applicationID,
@@ -158,25 +183,12 @@ struct ChildService: Sendable {
                 child: arguments.childID,
                 lease: TroubleProber.lease
             )
-            guard isMine else {
-                logger.notice("the gateway is in trouble, and another child probes it or no probe is due")
-                control.drain(.gatewayTrouble)
-                return nil
-            }
+            if isMine { sender.perform(.becameProber) }
+            return isMine
         } catch {
-            logger.failure("the right to probe the gateway could not be claimed", of: error)
-            control.drain(.database)
-            return nil
+            if !Task.isCancelled { logger.failure("the right to probe the gateway could not be claimed", of: error) }
+            return false
         }
-        sender.dispatch.withLock { $0.trouble = .probing(mayProbe: false) }
-        return TroubleProber(
-            sender: sender,
-            store: stores.control,
-            claimer: claimer,
-            control: control,
-            arguments: (arguments.applicationID, arguments.accountID, arguments.childID),
-            logger: logger
-        )
     }
 
     /// Claims until the child drains; a claim or a load that takes long is given up then.
@@ -207,6 +219,7 @@ struct ChildService: Sendable {
     /// - Returns: false if the database did not take the last of it.
     private func resolve() async -> Bool {
         let end = ContinuousClock.now + .seconds(settings.drainTimeoutSec)
+        sender.perform(.drain)
         var isFast = false
         var fastSince = ContinuousClock.now
         var stored = sender.storedSoFar
@@ -250,6 +263,7 @@ struct ChildService: Sendable {
                     sender.signals.claim.fire()
                     watcher.signal.fire()
                 }
+            case .command(.leaveWhenDone, _, _): claimer.leaveWhenDone()
             case .command(.drain, _, _): control.drain(.drained)
             case .command(.fastShutdown, _, _): control.fastShutdown(.drained)
             case .command(.trace, _, let order):

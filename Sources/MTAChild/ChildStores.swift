@@ -38,7 +38,7 @@ struct ChildStores: Sendable {
         _ database: DatabaseAvailability
     ) async throws -> ChildStores {
         let timeout = settings.mta.lease.loadTimeout
-        func connect(_ role: String, _ timeout: Duration?) async throws -> Store {
+        @Sendable func connect(_ role: String, _ timeout: Duration?) async throws -> Store {
             let observer = database.observer(role)
             return try await Store.connect(configuration(settings, role, timeout)) { event in
                 if case .lost = event { losses.note() }
@@ -48,9 +48,12 @@ struct ChildStores: Sendable {
         func store(_ role: String, _ timeout: Duration?) -> Store {
             Store(configuration: configuration(settings, role, timeout), onEvent: database.observer(role))
         }
+        // A child's first message waits for both.
+        async let load = connect("mta-child-load", timeout)
+        async let outcomes = connect("mta-child", nil)
         return ChildStores(
-            load: try await connect("mta-child-load", timeout),
-            outcomes: try await connect("mta-child", nil),
+            load: try await load,
+            outcomes: try await outcomes,
             // Nobody is told whether it is there, as the outcomes' connection does the same.
             marks: Store(
                 configuration: configuration(

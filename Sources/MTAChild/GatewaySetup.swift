@@ -27,7 +27,8 @@ public struct GatewaySetup: Sendable {
     static func isApplicationsFault(_ error: any Error) -> Bool {
         switch error {
         case let failure as GatewaySetupFailure: !failure.isHostsFault
-        case is GatewayCredentialError: true
+        // What the settings of this host do not allow another host's may.
+        case let error as GatewayCredentialError: error.code != .notAllowed
         case let error as CredentialError: error.isCredentialsFault
         case let error as StoreError: error.code == .notFound
         default: false

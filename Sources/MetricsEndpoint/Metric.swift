@@ -4,15 +4,16 @@ public enum Metric: Sendable, Hashable, CaseIterable {
     case buildInfo, databaseUp, processCPU, processMemory, processDescriptors, processMostDescriptors, processStart
 
     // Messages, as the children of a supervisor tell.
-    case messages, retries, ambiguous, late, gatewaySeconds, databaseSeconds, inFlight, connections, window,
-        partsHeld
+    case messages, retries, ambiguous, late, messageSeconds, gatewaySeconds, databaseSeconds, inFlight, connections,
+        window, partsHeld
 
     // Children and host.
     case children, mostChildren, childCPU, childMemory, childrenEnded, throttledKinds, claiming, journalBytes,
         journalDiskFree, journalWritable, journalsPutAside, journalReplayed
 
     // The database, as each supervisor reads it every 10 seconds: the same on each host, so take the max over hosts.
-    case figuresAge, figuresSeconds, hosts, hostGone, readyMessages, queueAge, circuit, trouble, quota,
+    case figuresAge, figuresSeconds, alarms, deliveries, hosts, hostGone, readyMessages, claimedMessages, queueAge,
+        circuit, trouble, quota, rateHolds,
         credentialExpiry,
         feedbackActing, tokenEventAge, retentionHolds, replicationLag, replicas, oldestSnapshot, deadRows
 

@@ -96,7 +96,7 @@ extension MetricDefinition {
             [],
             .all,
             help:
-                "Whether the process reaches the database: 1 or 0. Not of the console, which asks it only when a person asks.",
+                "1 if the database takes writes, which the process tries every few seconds, else 0: also if it is read-only, or has committed nothing for 10 s. Not of the console, which uses it only when a person asks.",
             action: "0: see the runbook of PushmtaDatabaseUnreachable."
         ),
         .init(
@@ -195,6 +195,17 @@ extension MetricDefinition {
                 "Some after a host was cut off; steady ones: the database is slow, look at pushmta_database_seconds."
         ),
         .init(
+            .messageSeconds,
+            "pushmta_message_seconds",
+            .histogram,
+            ["app", "gateway"],
+            .supervisor,
+            help: """
+                Time of a single message from when it was due (its commit, or its next attempt) to the gateway's answer.
+                """,
+            action: "Slow while pushmta_gateway_seconds is not: a rate, or too few children; `pushmta explain`."
+        ),
+        .init(
             .gatewaySeconds,
             "pushmta_gateway_seconds",
             .histogram,
@@ -269,7 +280,7 @@ extension MetricDefinition {
             .gauge,
             [],
             .supervisor,
-            help: "Children that the settings allow (mta.master.maxSpareServers).",
+            help: "Children that the settings allow (mta.master.maxSpareServers and maxSmallChildren).",
             action: "All busy and pushmta_queue_age_seconds grows: allow more, or add a host."
         ),
         .init(
@@ -384,6 +395,30 @@ extension MetricDefinition {
             action: "Above 0.5: the database is busy, or its statistics are old (ANALYZE)."
         ),
         .init(
+            .alarms,
+            "pushmta_alarms",
+            .gauge,
+            ["code", "severity"],
+            .supervisor,
+            help: """
+                Alarms of pushmta.alarm by code and severity, critical or warning; 0 once a code's alarms are over. Read separately, \
+                so they work while tables are locked.
+                """,
+            action: "`pushmta status` says what each is about, and what to do."
+        ),
+        .init(
+            .deliveries,
+            "pushmta_deliveries",
+            .gauge,
+            ["state"],
+            .supervisor,
+            help: """
+                Deliveries under way by state: pending, preparing, in_progress, paused; waiting: cannot be prepared now; failed: in \
+                the last hour.
+                """,
+            action: "waiting, failed: see the runbooks of PushmtaDeliveryWaits and PushmtaDeliveryFailed."
+        ),
+        .init(
             .hosts,
             "pushmta_hosts",
             .gauge,
@@ -398,7 +433,10 @@ extension MetricDefinition {
             .gauge,
             ["host"],
             .supervisor,
-            help: "1 for a host that has said nothing for 15 s and did not end in order, 0 for one that is heard of.",
+            help: """
+                1 for a host that has been silent for 15 s and did not end in order, 0 for one that is alive. A supervisor whose own \
+                heartbeats do not reach the database says 0, as it knows nothing of others.
+                """,
             action: "1: see the runbook of PushmtaHostGone."
         ),
         .init(
@@ -414,12 +452,21 @@ extension MetricDefinition {
             action: "See pushmta_queue_age_seconds."
         ),
         .init(
+            .claimedMessages,
+            "pushmta_claimed_messages",
+            .gauge,
+            ["app", "lane"],
+            .supervisor,
+            help: "Messages without an outcome that children have claimed: they are on their way, or wait for a rate.",
+            action: "See pushmta_queue_age_seconds."
+        ),
+        .init(
             .queueAge,
             "pushmta_queue_age_seconds",
             .gauge,
             ["app", "lane"],
             .supervisor,
-            help: "Since when the oldest of these parts is due.",
+            help: "How long the oldest message without an outcome has been due, whether a child has claimed it or not.",
             action: "See the runbook of PushmtaQueueOld."
         ),
         .init(
@@ -452,6 +499,18 @@ extension MetricDefinition {
                 project.
                 """,
             action: "Near 1 while messages wait: the limit is what holds them."
+        ),
+        .init(
+            .rateHolds,
+            "pushmta_rate_in_use",
+            .gauge,
+            ["app"],
+            .supervisor,
+            help: """
+                1 while a limit of messages a second that was set for a delivery, the application or its account holds messages of \
+                the application back.
+                """,
+            action: "These messages are meant to wait: PushmtaBulkQueueOld does not fire."
         ),
         .init(
             .credentialExpiry,
@@ -605,9 +664,10 @@ extension MetricDefinition {
             .web,
             help: """
                 Registrations: created, updated, disabled (opted out), unproven (without the proof that their service asks \
-                for).
+                for), cut (with more undeclared values than are kept).
                 """,
-            action: "unproven grows: somebody registers for others, or an app lacks the proof."
+            action:
+                "unproven grows: a client registers for others, or an app lacks the proof. cut: declare what the app sends."
         ),
         .init(
             .hits,

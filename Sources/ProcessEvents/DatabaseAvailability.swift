@@ -149,7 +149,7 @@ public final class DatabaseAvailability: Sendable {
 
     /// Whether there is a server, and what is there cannot be used.
     private static func isReachable(_ error: any Error) -> Bool {
-        (error as? PostgresError).map { $0.code == .pooler || $0.code == .type } ?? true
+        (error as? PostgresError).map { [.pooler, .server, .type].contains($0.code) } ?? true
     }
 
     /// Whether an error says no more than that the database is away, which is told once for the whole process.
@@ -170,5 +170,29 @@ extension Logger {
     ) {
         let level = DatabaseAvailability.isOutage(error) ? .debug : level
         log(level: level, "\(message()): \(error)", metadata: metadata)
+    }
+}
+
+/// Whether the database takes writes of a process, by the last one that it made: a server can be there, and answer what is read, and still
+/// take nothing, as a standby does, or one whose disk is full or whose replica does not confirm.
+public final class DatabasePulse: Sendable {
+    private let last: Mutex<ContinuousClock.Instant?>
+
+    /// Some attempts of those that make a write every few seconds; a longer time is no slow commit any more.
+    public static let longest = Duration.seconds(10)
+
+    /// - Parameter startsUp: whether it counts as well until the first write has been tried.
+    public init(startsUp: Bool = false) {
+        last = Mutex(startsUp ? .now : nil)
+    }
+
+    /// A write was committed, or was refused.
+    public func note(_ succeeded: Bool, at now: ContinuousClock.Instant = .now) {
+        last.withLock { $0 = succeeded ? now : nil }
+    }
+
+    /// Whether one was committed lately, and none was refused since.
+    public func isUp(at now: ContinuousClock.Instant = .now) -> Bool {
+        last.withLock { $0 }.map { now - $0 <= Self.longest } ?? false
     }
 }

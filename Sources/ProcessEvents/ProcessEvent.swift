@@ -43,6 +43,9 @@ public struct ProcessEvent: Sendable, Hashable {
     /// What an operator does.
     public let remedy: String
 
+    /// The keys of lines whose values are numbers: programs count and compare them.
+    public static let numberKeys: Set<String> = ["pid", "delivery", "child", "parts", "seconds"]
+
     private init(
         _ name: String,
         _ level: Logger.Level,
@@ -76,6 +79,24 @@ extension ProcessEvent {
         "all",
         keys: ["seconds"],
         "The database is back; for how long it was away.",
+        "Nothing."
+    )
+    /// Another program's transaction blocks PushMTA with a lock.
+    public static let lockHeld = ProcessEvent(
+        "lock_held",
+        .warning,
+        "supervisor",
+        keys: ["session"],
+        "Another session's lock has blocked PushMTA for 10 s. Logged once a session.",
+        "The message names it: let it end its transaction, or end it with `pg_terminate_backend`."
+    )
+    /// A session that stood in the way does so no longer.
+    public static let lockFreed = ProcessEvent(
+        "lock_freed",
+        .notice,
+        "supervisor",
+        keys: ["session", "seconds"],
+        "A session that blocked PushMTA no longer holds its lock.",
         "Nothing."
     )
     /// A gateway takes nothing from an application.
@@ -187,21 +208,21 @@ extension ProcessEvent {
         "The file of the key under which credentials are sealed cannot be read.",
         "Do what the message says. At its start a supervisor ends with status 78 for it."
     )
-    /// A delivery is paused for what the gateway says of it.
+    /// A delivery is paused for what the gateway, or its content, says of it.
     public static let deliveryPaused = ProcessEvent(
         "delivery_paused",
         .error,
         "mta-child",
-        "Next to nothing of a delivery gets through, so it was paused.",
+        "Hardly any message of a delivery gets through, or it cannot be sent as it is, so it was paused.",
         "Read its reason (`pushmta delivery show ID`); stop it, or put it right and resume it."
     )
-    /// A delivery has failed.
-    public static let deliveryFailed = ProcessEvent(
-        "delivery_failed",
+    /// A delivery goes back to its author.
+    public static let deliveryReturned = ProcessEvent(
+        "delivery_returned",
         .error,
-        "supervisor, mta-child",
-        "A delivery cannot be prepared or sent at all.",
-        "Read its reason (`pushmta delivery show ID`), and make another one."
+        "supervisor",
+        "A delivery cannot be prepared and went back to editing; or it was paused, if some of its parts were made.",
+        "Read its reason (`pushmta delivery show ID`), correct it and start it again."
     )
     /// A delivery is finished.
     public static let deliveryFinished = ProcessEvent(
@@ -270,10 +291,11 @@ extension ProcessEvent {
 
     /// Every event, in the order of the guide.
     public static let all: [ProcessEvent] = [
-        databaseAway, databaseBack, gatewayAway, gatewayBack, circuitOpened, circuitClosed, quotaReached, takeover,
+        databaseAway, databaseBack, lockHeld, lockFreed, gatewayAway, gatewayBack, circuitOpened, circuitClosed,
+        quotaReached, takeover,
         leaseLost,
         childStarted, childRecycled, childDied, childrenReplaced, credentialExpiring, keyUnreadable, deliveryPaused,
-        deliveryFailed, deliveryFinished, journalsUnwritable, journalsWritable, journalPutAside, feedbackActs,
+        deliveryReturned, deliveryFinished, journalsUnwritable, journalsWritable, journalPutAside, feedbackActs,
         feedbackStandsBy, processStarted, processEnded,
     ]
 

@@ -4,6 +4,8 @@ public struct ChildFigures: Sendable, Codable, Equatable {
     public var messages: [OutcomeFigure]
     /// From writing a message to the gateway's answer.
     public var gateway: SecondsHistogram
+    /// From the moment at which a single message was due, its commit or its next attempt, to the gateway's answer.
+    public var waits: SecondsHistogram
     /// Times of work with the database.
     public var database: DatabaseTimes
     /// Connections to the gateway that take messages.
@@ -17,6 +19,7 @@ public struct ChildFigures: Sendable, Codable, Equatable {
     public init(
         messages: [OutcomeFigure] = [],
         gateway: SecondsHistogram = SecondsHistogram(),
+        waits: SecondsHistogram = SecondsHistogram(),
         database: DatabaseTimes = DatabaseTimes(),
         connections: Int = 0,
         window: Int = 0,
@@ -24,6 +27,7 @@ public struct ChildFigures: Sendable, Codable, Equatable {
     ) {
         self.messages = messages
         self.gateway = gateway
+        self.waits = waits
         self.database = database
         self.connections = connections
         self.window = window

@@ -80,6 +80,8 @@ public enum SupervisorCommand: String, Sendable, Codable, CaseIterable {
     case wake
     /// Claim nothing more, resolve and store what is held, then exit with ``ChildExitReason/drained``.
     case drain
+    /// Drain as soon as there is nothing left to claim: others wait for the place.
+    case leaveWhenDone
     /// Drain without finishing parts: send nothing more, resolve what is on the wire, hand the parts back, exit.
     case fastShutdown
     /// Show what is on the wire, for so long as the order says.

@@ -16,25 +16,29 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_marketing', 'relation', 'SELECT, INSERT, UPDATE, DELETE', 'pushmta.delivery_exclusion pushmta.delivery_target'),
         ('pushmta_marketing', 'relation', 'SELECT',
             'pushmta.application pushmta.delivery_day pushmta.delivery_failures pushmta.delivery_progress pushmta.delivery_proof '
+            'pushmta.delivery_refusal '
             'pushmta.delivery_statistics pushmta.delivery_statistics_by_application pushmta.delivery_statistics_by_hour '
             'pushmta.delivery_statistics_by_locale pushmta.delivery_statistics_by_version pushmta.delivery_statistics_detail '
             'pushmta.delivery_targeting pushmta.delivery_template pushmta.exclusion_list pushmta.exclusion_log '
             'pushmta.gateway_trouble pushmta.message_status pushmta.rate_limit pushmta.seed pushmta.service pushmta.subscription '
             'pushmta.target_mapping'),
         ('pushmta_monitoring', 'relation', 'SELECT',
-            'pushmta.alarm pushmta.ambiguous_message pushmta.application pushmta.credential pushmta.delivery_day '
-            'pushmta.delivery_failures pushmta.delivery_progress pushmta.delivery_proof pushmta.delivery_statistics '
+            'pushmta.alarm pushmta.alarm_history pushmta.ambiguous_message pushmta.application pushmta.credential '
+            'pushmta.delivery_day pushmta.delivery_failures pushmta.delivery_progress pushmta.delivery_proof '
+            'pushmta.delivery_refusal pushmta.delivery_statistics '
             'pushmta.delivery_statistics_by_application pushmta.delivery_statistics_by_hour '
             'pushmta.delivery_statistics_by_locale pushmta.delivery_statistics_by_version '
             'pushmta.delivery_statistics_detail pushmta.feedback_backlog pushmta.feedback_service pushmta.feedback_worker '
-            'pushmta.forgotten_subscription pushmta.gateway_trouble pushmta.message_status pushmta.mta_child '
+            'pushmta.forgotten_subscription pushmta.gateway_trouble pushmta.lock_alarm pushmta.lock_wait '
+            'pushmta.message_status pushmta.mta_child '
             'pushmta.mta_host pushmta.rate_limit pushmta.ready_work pushmta.retention_hold pushmta.retention_log '
             'pushmta.schema_version pushmta.service pushmta.web_certificate'),
         ('pushmta_web', 'relation', 'SELECT', 'pushmta_engine.schema_version'),
         -- No push token, no credential, no key, and nothing of the console's own users.
         ('pushmta_console', 'relation', 'SELECT',
-            'pushmta.alarm pushmta.application pushmta.delivery_day pushmta.delivery_failures pushmta.delivery_progress '
-            'pushmta.delivery_statistics pushmta.delivery_statistics_by_application pushmta.mta_child pushmta.mta_host pushmta.rate_limit '
+            'pushmta.alarm pushmta.alarm_history pushmta.application pushmta.delivery_day pushmta.delivery_failures '
+            'pushmta.delivery_progress pushmta.delivery_refusal pushmta.delivery_statistics '
+            'pushmta.delivery_statistics_by_application pushmta.lock_alarm pushmta.mta_child pushmta.mta_host pushmta.rate_limit '
             'pushmta_engine.application pushmta_engine.application_health pushmta_engine.delivery '
             'pushmta_engine.delivery_application pushmta_engine.delivery_part pushmta_engine.exclusion_log '
             'pushmta_engine.external_account pushmta_engine.gateway_trouble pushmta_engine.mta_child '
@@ -61,7 +65,8 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.undo_token_effects pushmta.unregister_device pushmta_engine.token_bar'),
         ('pushmta_monitoring', 'function', 'EXECUTE', 'pushmta.delivery_status pushmta.queue'),
         ('pushmta_console', 'function', 'EXECUTE',
-            'pushmta.delivery_status pushmta_engine.console_attempt pushmta_engine.console_audit pushmta_engine.console_begin '
+            'pushmta.delivery_status pushmta_engine.console_acknowledge pushmta_engine.console_actions '
+            'pushmta_engine.console_attempt pushmta_engine.console_audit pushmta_engine.console_begin '
             'pushmta_engine.console_choose_password pushmta_engine.console_control pushmta_engine.console_drain pushmta_engine.console_end '
             'pushmta_engine.console_open_sessions '
             'pushmta_engine.console_recycle pushmta_engine.console_refuse pushmta_engine.console_session_of pushmta_engine.project_of '
@@ -83,7 +88,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.console_add_account pushmta_engine.console_add_application pushmta_engine.console_add_service '
             'pushmta_engine.console_change_account pushmta_engine.console_change_application pushmta_engine.console_change_service '
             'pushmta_engine.console_credential_id pushmta_engine.console_resume pushmta_engine.console_save_credential '
-            'pushmta_engine.console_seeds pushmta_engine.console_test_push pushmta_engine.version_of'),
+            'pushmta_engine.console_seeds pushmta_engine.console_test_push pushmta_engine.hold_credential_key pushmta_engine.version_of'),
         ('pushmta_raw_sql', 'function', 'EXECUTE', 'pushmta_raw.set_target_sql'),
         ('pushmta_web', 'function', 'EXECUTE',
             'pushmta.add_targets pushmta.find_message pushmta.make_continuous pushmta.pause_delivery pushmta.resume_delivery '
@@ -98,12 +103,46 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.verify_api_key')
 ), wanted AS (
     SELECT g.role, g.kind, g.privileges, o.object FROM given g CROSS JOIN LATERAL string_to_table(g.objects, ' ') o(object)
+), reader (statements) AS (
+    -- It always reads as pushmta_reader, and no SET ROLE leads out of it. A restore without owners gives it another one, with
+    -- whose rights it does nothing. It goes with its owner's objects, and so is made here.
+    VALUES ($reader$GRANT CREATE ON SCHEMA pushmta_engine TO pushmta_reader;
+DROP FUNCTION IF EXISTS pushmta_engine.read_view(text, text[], boolean);
+CREATE FUNCTION pushmta_engine.read_view(query text, user_keys text[], shows_plan boolean) RETURNS SETOF text[]
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
+DECLARE
+    line text;
+BEGIN
+    IF current_user <> 'pushmta_reader' THEN
+        RAISE EXCEPTION 'pushmta_engine.read_view belongs to %, and so reads nothing.', current_user
+            USING ERRCODE = 'insufficient_privilege', HINT = 'Run pushmta migrate, which gives it to pushmta_reader.';
+    ELSIF shows_plan THEN
+        FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query USING user_keys LOOP
+            RETURN NEXT ARRAY[line];
+        END LOOP;
+    ELSE
+        RETURN QUERY EXECUTE query USING user_keys;
+    END IF;
+END $body$;
+REVOKE ALL ON FUNCTION pushmta_engine.read_view(text, text[], boolean) FROM PUBLIC;
+COMMENT ON FUNCTION pushmta_engine.read_view(text, text[], boolean) IS
+    'Runs a query as pushmta_reader, which may read the views of target mappings and nothing else: functions in them are other people''s. '
+    'The query gives lists of texts; its $1 are the user keys. With shows_plan the lines of its plan, each as a list of one.';
+ALTER FUNCTION pushmta_engine.read_view(text, text[], boolean) OWNER TO pushmta_reader;
+GRANT EXECUTE ON FUNCTION pushmta_engine.read_view(text, text[], boolean) TO pushmta_runtime;
+REVOKE CREATE ON SCHEMA pushmta_engine FROM pushmta_reader$reader$)
 ), of_runtime AS (
     SELECT c.oid, CASE c.relkind WHEN 'v' THEN 'SELECT' WHEN 'S' THEN 'USAGE' ELSE 'SELECT, INSERT, UPDATE, DELETE' END
         AS privileges, c.relkind = 'S' AS is_sequence
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname IN ('pushmta', 'pushmta_engine') AND c.relkind IN ('r', 'p', 'v', 'S') AND NOT c.relispartition
+        -- The counter of a day's messages is made with the first of them; functions of the schema alone count with it, as its owner.
+        AND NOT (c.relkind = 'S' AND c.relname LIKE 'message\_number\_%')
 )
+SELECT r.statements FROM reader r
+WHERE NOT EXISTS (SELECT FROM pg_proc f JOIN pg_namespace n ON n.oid = f.pronamespace AND n.nspname = 'pushmta_engine'
+    WHERE f.proname = 'read_view' AND pg_get_userbyid(f.proowner) = 'pushmta_reader')
+UNION ALL
 SELECT format('GRANT %s ON SCHEMA %I TO %I', w.privileges, n.nspname, w.role)
 FROM wanted w JOIN pg_namespace n ON n.nspname = w.object
 WHERE w.kind = 'schema' AND NOT has_schema_privilege(w.role, n.oid, w.privileges)

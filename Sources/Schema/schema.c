@@ -87,8 +87,11 @@ static const char rates[] = {
 static const char alarms[] = {
 #embed "version1/19-alarms.sql" suffix(, 0)
 };
+static const char audit[] = {
+#embed "version1/20-audit.sql" suffix(, 0)
+};
 static const char roles[] = {
-#embed "version1/20-roles.sql" suffix(, 0)
+#embed "version1/21-roles.sql" suffix(, 0)
 };
 static const char rights[] = {
 #embed "rights.sql" suffix(, 0)
@@ -114,7 +117,8 @@ static const struct schema_file files[] = {
     {1, "17-api.sql", api},
     {1, "18-rates.sql", rates},
     {1, "19-alarms.sql", alarms},
-    {1, "20-roles.sql", roles},
+    {1, "20-audit.sql", audit},
+    {1, "21-roles.sql", roles},
     {0, 0, 0},
 };
 

@@ -11,13 +11,15 @@
 //   are the ways to the connection. listen() gives a WakeUpListener with a connection of its own.
 //
 // THREADS AND TASKS
-//   A store is one connection (ReconnectingConnection), and so one thread. Calls of many tasks are pipelined in the order in
+//   A store is one connection (ReconnectingConnection), and so one thread; where views of target mappings are read, they have
+//   another one (ViewReader). Calls of many tasks are pipelined in the order in
 //   which they come: what must not wait for another needs a store of its own. A call without a connection waits until there
 //   is one; cancel the task, or close the store, to give up.
 //
 // STATE AND FILES
 //   None but the connection: a process that dies leaves what it has committed. Each session is set to generic plans, without
-//   JIT, parallel workers and sequential scans, and takes on a role where one is given (the web process's).
+//   JIT, parallel workers and sequential scans, and takes on a role where one is given (the web process's). It looks names up in
+//   pg_catalog alone (PostgresClient's SessionSettings): statements name the schema of everything else.
 //
 // FAILURES
 //   StoreError is what the schema's functions refuse (SQLSTATE PM…) and what does not fit, with the way out in its words; all
@@ -45,6 +47,8 @@ import PushCore
 public final class Store: Sendable {
     let reconnecting: ReconnectingConnection
     let configuration: PostgresConfiguration
+    /// Reads views of other people.
+    let views: ViewReader
     /// Told of its connection, and of that of its listener.
     let onEvent: @Sendable (ReconnectingConnectionEvent) -> Void
 
@@ -69,6 +73,7 @@ public final class Store: Sendable {
     ) {
         self.configuration = configuration
         self.onEvent = onEvent
+        views = ViewReader(configuration)
         reconnecting = ReconnectingConnection(
             configuration,
             prepare: { try await Self.prepareSession($0, role: role) },
@@ -133,6 +138,16 @@ public final class Store: Sendable {
         try await query("SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean").bool(0, 0)
     }
 
+    /// Whether the database takes writes, found out by one: a record of WAL that touches no table, committed as everything else is.
+    public func takesWrites() async throws -> Bool {
+        try await query(
+            """
+            SELECT NOT current_setting('transaction_read_only')::boolean
+                AND pg_logical_emit_message(true, 'pushmta', ''::text) IS NOT NULL
+            """
+        ).bool(0, 0)
+    }
+
     /// Checks that the schema of the database is that of this program.
     ///
     /// Throws ``StoreError`` of code `schema` if it is not.
@@ -151,6 +166,7 @@ public final class Store: Sendable {
     /// Closes the connection; calls under way fail.
     public func close() async {
         await reconnecting.close()
+        await views.close()
     }
 
     /// Asks the server to cancel the statement under way.
@@ -161,9 +177,9 @@ public final class Store: Sendable {
     /// The statements are few, short and always the same: plan them once, without parallel workers, JIT and caches of
     /// look-ups that never repeat. A plan may be made while a table is nearly empty and serve when it has millions of rows,
     /// so sequential scans are out, and hot statements are written so that only the right index fits.
-    private static let sessionSettings = """
+    static let sessionSettings = """
         SET jit = off; SET enable_memoize = off; SET max_parallel_workers_per_gather = 0; SET enable_seqscan = off;
-        SET plan_cache_mode = force_generic_plan; SET TimeZone = 'UTC';
+        SET plan_cache_mode = force_generic_plan;
         """
 
     private static func prepareSession(_ connection: PostgresConnection, role: String?) async throws {

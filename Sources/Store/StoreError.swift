@@ -110,6 +110,7 @@ extension StoreError {
         "PM005": "pushmta account list shows the accounts; an application needs one of its own platform",
         "PM006": "set targets and exclusions before the start",
         "PM008": "pushmta delivery list shows the deliveries and their states",
+        "PM009": "give a later time, with its zone, or none to start it now",
         "PM020": "pushmta delivery create --check says all that is wrong with a content",
         "PM021": "Config/targets.md has the language of filters",
         "PM060": "pushmta delivery create --continuous makes one that is",

@@ -1,4 +1,5 @@
 import OperatingSystem
+import Synchronization
 import SystemPackage
 
 #if canImport(FoundationEssentials)
@@ -22,8 +23,9 @@ import Darwin
 struct HostFolder: Sendable {
     let path: FilePath
     /// The host id, as 36 lower-case characters.
-    let hostID: String
+    var hostID: String { identity.withLock { $0 } }
     private let lock: FileLock
+    private let identity: HostIdentity
 
     static let lockFile = "supervisor.lock"
     static let hostIDFile = "host-id"
@@ -39,12 +41,28 @@ struct HostFolder: Sendable {
             guard let lock = try acquire(lockPath) else { throw inUse(path, by: text(of: lockPath)) }
             try lock.descriptor.resize(to: 0, retryOnInterrupt: true)
             try lock.descriptor.writeAll(toAbsoluteOffset: 0, "\(owner)\n".utf8)
-            return HostFolder(path: path, hostID: try hostID(in: path), lock: lock)
+            return HostFolder(path: path, lock: lock, identity: HostIdentity(try hostID(in: path)))
         } catch let error as SupervisorError {
             throw error
         } catch {
             throw notUsable(path, error)
         }
+    }
+
+    /// Makes the folder that of a new host: it is a copy of another one's, whose supervisor lives. The journals in it are that one's.
+    func becomeNewHost() throws {
+        let id = UUID().uuidString.lowercased()
+        do {
+            try Self.write(id, in: path)
+        } catch {
+            throw Self.notUsable(path, error)
+        }
+        identity.withLock { $0 = id }
+    }
+
+    private static func write(_ id: String, in path: FilePath) throws {
+        let file = path.appending(hostIDFile)
+        try Data("\(id)\n".utf8).write(to: URL(filePath: file.string), options: .atomic)
     }
 
     /// Lets another supervisor have the folder.
@@ -87,7 +105,7 @@ struct HostFolder: Sendable {
             )
         }
         let id = UUID().uuidString.lowercased()
-        try Data("\(id)\n".utf8).write(to: URL(filePath: file.string), options: .atomic)
+        try write(id, in: path)
         return id
     }
 
@@ -113,6 +131,17 @@ struct HostFolder: Sendable {
                 + "Make it writable for the user that runs the supervisor, or choose another one (mta.workingPath)."
         )
     }
+}
+
+/// The id of the host that a folder is; it changes once at most, at the start.
+final class HostIdentity: Sendable {
+    private let id: Mutex<String>
+
+    init(_ id: String) {
+        self.id = Mutex(id)
+    }
+
+    func withLock<Result: Sendable>(_ body: (inout String) -> Result) -> Result { id.withLock { body(&$0) } }
 }
 
 extension HostFolder {

@@ -98,8 +98,8 @@ extension SupervisorLoop {
         if Task.isCancelled { return }
         registry.remove(generation)
         tell(.childRecovered(generation: generation))
-        // Its parts are ready again.
-        events.work.fire()
+        // Its parts are ready again; one that had nothing left to do leaves none.
+        if end.reason != .idle { events.work.fire() }
     }
 
     private func recoverOnce(_ id: Int64, _ end: ChildEnd, stderrTail: String) async throws -> Bool {

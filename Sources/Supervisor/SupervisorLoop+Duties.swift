@@ -18,8 +18,14 @@ extension SupervisorLoop {
     static let tokenInterval = Duration.seconds(30)
     /// Whoever changes an account or an application sees it at work soon; a look reads two small tables.
     static let routeInterval = Duration.seconds(5)
+    /// Chunks that come within so short a time wake children once.
+    static let wakeUpInterval = Duration.milliseconds(50)
+    /// The history of alarms is true to ten seconds; no operator looks more often. A look reads the view once, on one of all hosts.
+    static let alarmInterval = Duration.seconds(10)
     /// Partitions are made days ahead, so an hour is early enough.
     static let partitionInterval = Duration.seconds(3_600)
+    /// Twice in the time after which a lock is told of, and once more.
+    static let lockInterval = Duration.seconds(4)
     /// A look for work that takes longer has found no database: the query takes milliseconds.
     static let longestLook = Duration.seconds(5)
     /// A listener that hears nothing for so long is asked whether it is still there.
@@ -30,6 +36,8 @@ extension SupervisorLoop {
         guard let opened = await openStores() else { return }
         stores.withLock { $0 = opened }
         guard let installation = await readInstallationID(opened.main) else { return }
+        // Before anything is replayed: the journals of a copied folder are those of living children.
+        guard await claimIdentity(opened.main) != nil else { return }
         makeRecovery(opened.main, installation)
         let reporter = reporter(opened)
         // Rows of children refer to the host's, so it comes first.
@@ -61,6 +69,7 @@ extension SupervisorLoop {
         return [
             duty("Reporting this host", event: events.heartbeat) {
                 let requests = try await reporter.heartbeat()
+                if requests.isHostLost { self.hostLost() }
                 if requests.isDrainRequested { self.tell(.drainRequested) }
                 if !requests.recycledChildren.isEmpty { self.tell(.recycleRequested(requests.recycledChildren)) }
                 return Self.heartbeatInterval
@@ -79,6 +88,7 @@ extension SupervisorLoop {
             },
             duty("Finishing deliveries", event: events.rest) {
                 let isMore = try await stores.preparation.finishRest(limit: Self.restLimit) == Self.restLimit
+                try await stores.preparation.tryCredentialWaits()
                 return isMore ? .zero : self.pollInterval
             },
             duty("Applying token events") { try await self.applyTokenEvents(stores.preparation) },
@@ -89,6 +99,10 @@ extension SupervisorLoop {
             },
             duty("Looking after continuous deliveries") { try await self.tendDeliveries(stores.preparation) },
             duty("Looking for messages", event: events.message) { try await self.lookForMessages(stores.main) },
+            duty("Noting alarms") {
+                try await stores.main.noteAlarms()
+                return Self.alarmInterval
+            },
             duty("Watching credentials") {
                 try await self.watchCredentials(stores.main)
                 return Self.credentialInterval
@@ -98,15 +112,26 @@ extension SupervisorLoop {
                 try await self.lookForResumptions(stores.main)
                 return Self.routeInterval
             },
+            duty("Watching locks") {
+                try await self.watchLocks(stores.figures ?? stores.main)
+                return Self.lockInterval
+            },
             duty("Listening for wake-ups") { try await self.listen(stores.listener) },
             preparation(stores),
             work(stores.main),
-        ] + [stores.figures.map(figures)].compactMap(\.self)
+        ] + (stores.figures.map { [figures($0), alarms($0)] } ?? [])
     }
 
     private func figures(_ store: Store) -> Duty {
         duty("Reading figures for metrics") {
             try await self.readFigures(store)
+            return Self.figuresInterval
+        }
+    }
+
+    private func alarms(_ store: Store) -> Duty {
+        duty("Reading alarms for metrics") {
+            try await self.readAlarms(store)
             return Self.figuresInterval
         }
     }
@@ -140,7 +165,11 @@ extension SupervisorLoop {
             settings: settings.withLock { $0 },
             logger: logger,
             isClaiming: { self.condition.current.isClaiming },
-            chunkMade: { self.workAppeared() }
+            chunkMade: { chunk in
+                // A delivery without a target ends with its preparation; others end later, and a look at all of them costs something.
+                if chunk.done, chunk.parts == 0 { self.events.finish.fire() }
+                if chunk.parts > 0 { self.workAppeared() }
+            }
         )
         return duty("Preparing deliveries", event: events.preparation) {
             try await preparation.prepareAll() ? Self.workInterval : self.pollInterval
@@ -162,11 +191,29 @@ extension SupervisorLoop {
         return duty
     }
 
+    /// Wakes children and has work looked for, at once or with those that come in the next moment: of thousands of small deliveries each
+    /// would cost every child a look.
     private func workAppeared() {
+        let now = ContinuousClock.now
+        let pause = wakeUps.withLock { wakeUps -> Duration? in
+            guard !wakeUps.isWaiting else { return nil }
+            let due = wakeUps.last.map { $0.advanced(by: Self.wakeUpInterval) } ?? now
+            wakeUps.isWaiting = due > now
+            if due <= now { wakeUps.last = now }
+            return max(.zero, due - now)
+        }
+        guard let pause else { return }
+        guard pause > .zero else { return wakeForWork() }
+        Task {
+            try? await Task.sleep(for: pause)
+            wakeUps.withLock { $0 = WakeUps(last: .now) }
+            wakeForWork()
+        }
+    }
+
+    private func wakeForWork() {
         tell(.wake(detail: nil))
         events.work.fire()
-        // A delivery that reaches nobody ends with its preparation.
-        events.finish.fire()
     }
 }
 
@@ -181,6 +228,7 @@ extension SupervisorLoop {
             tell(.kinds(kinds))
         }
         try await lookForStandingKinds(store)
+        tell(.connections(try await store.connectionRoom()))
         // More parts than ask for all the children that there may be say nothing more.
         let enough = Int32(clamping: spawn.maxSpareServers * SupervisorPlan.readyPartsPerChild)
         let work = try await store.readyWork(countingAtMost: enough).map { ready in
@@ -191,7 +239,8 @@ extension SupervisorLoop {
                     connector: ready.connector
                 ),
                 readyParts: ready.readyParts,
-                priority: Int(ready.highestPriority)
+                priority: Int(ready.highestPriority),
+                messages: ready.readyMessages
             )
         }
         tell(.work(work))
@@ -209,6 +258,28 @@ extension SupervisorLoop {
     func finishDeliveries(_ store: Store) async throws {
         for delivery in try await store.finishDeliveries() {
             logger.event(.deliveryFinished, "Delivery \(delivery) is finished", ["delivery": "\(delivery)"])
+        }
+    }
+
+    /// Tells of sessions of others that stand in the way for too long.
+    func watchLocks(_ store: Store) async throws {
+        let waits = try await store.lockWaits()
+        for action in condition.locks.withLock({ $0.handle(waits, at: .now) }) {
+            switch action {
+            case .held(let pid, let text):
+                logger.event(
+                    .lockHeld,
+                    "For \(LockWatch.tolerance.components.seconds) s \(text): let it end its transaction, or end it",
+                    ["session": "\(pid)"]
+                )
+            case .freed(let pid, let time):
+                let seconds = time.components.seconds
+                logger.event(
+                    .lockFreed,
+                    "Session \(pid) no longer blocks PushMTA, after \(seconds) s",
+                    ["session": "\(pid)", "seconds": "\(seconds)"]
+                )
+            }
         }
     }
 

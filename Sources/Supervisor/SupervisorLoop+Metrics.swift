@@ -1,5 +1,6 @@
 import MetricsEndpoint
 import OperatingSystem
+import ProcessEvents
 import ProcessProtocol
 import PushCore
 import Store
@@ -38,6 +39,28 @@ struct EngineReading: Sendable {
     }
 }
 
+/// How many alarms there were at a look, and when that was.
+struct AlarmReading: Sendable {
+    struct Kind: Sendable, Hashable {
+        let code: String
+        let severity: String
+    }
+
+    /// Of each kind that there ever was, so that one that is over shows as 0.
+    let counts: [Kind: Int]
+    let at: ContinuousClock.Instant
+
+    init(_ alarms: [AlarmRow], locks: Int, at: ContinuousClock.Instant, before: AlarmReading?) {
+        var counts = (before?.counts ?? [:]).mapValues { _ in 0 }
+        for alarm in alarms { counts[Kind(code: alarm.code, severity: alarm.severity.rawValue), default: 0] += 1 }
+        // What this process has seen for long enough is one, though the database may not say since when.
+        let held = Kind(code: "lock_held", severity: AlarmRow.Severity.critical.rawValue)
+        if locks > 0 || counts[held] != nil { counts[held] = max(locks, counts[held] ?? 0) }
+        self.counts = counts
+        self.at = at
+    }
+}
+
 /// The page of metrics of a supervisor and its children: made of what is in memory, when it is asked for.
 extension SupervisorLoop {
     /// Prometheus asks each 15 s or more; what is older than one reading is no news to it.
@@ -66,6 +89,13 @@ extension SupervisorLoop {
         condition.reading.withLock { $0 = EngineReading(figures, at: now, time: now - start, before: $0) }
     }
 
+    /// Reads the alarms, by themselves: they are there while tables are locked.
+    func readAlarms(_ store: Store) async throws {
+        let rows = try await store.alarms()
+        let locks = condition.locks.withLock(\.held)
+        condition.alarms.withLock { $0 = AlarmReading(rows, locks: locks, at: .now, before: $0) }
+    }
+
     /// Takes what an event says for metrics.
     func noteFigures(_ event: SupervisorEvent) {
         guard case .childStatus(let generation, let status) = event, let kind = registry[generation]?.kind else {
@@ -82,13 +112,20 @@ extension SupervisorLoop {
         page.addProcess(
             "supervisor",
             version: settings.withLock(\.version),
-            isDatabaseUp: condition.isDatabaseAvailable
+            isDatabaseUp: condition.isDatabaseAvailable && self.condition.pulse.isUp()
         )
         let names = reading.map {
             Dictionary($0.figures.applications.map { ($0.id, $0.name) }, uniquingKeysWith: { $1 })
         }
         addChildren(&page, names ?? [:])
         addHost(&page, condition)
+        if let alarms = self.condition.alarms.withLock({ $0 }), ContinuousClock.now - alarms.at <= Self.longestAge {
+            for (kind, count) in alarms.counts.sorted(by: {
+                ($0.key.code, $0.key.severity) < ($1.key.code, $1.key.severity)
+            }) {
+                page.add(.alarms, count, kind.code, kind.severity)
+            }
+        }
         if let reading {
             let age = ContinuousClock.now - reading.at
             page.add(.figuresAge, age / .seconds(1))
@@ -119,14 +156,17 @@ extension SupervisorLoop {
         for health in ["alive", "late", "gone", "stopped"] {
             page.add(.hosts, figures.hosts.count { $0.health == health }, health)
         }
-        // A name may be that of several, such as of one that got a new folder of journals.
+        // Where this one's own heartbeats do not arrive, as on a server that takes no writes, those of others do not either.
+        let hears = figures.hosts.contains { $0.id == folder.hostID.lowercased() && $0.health == "alive" }
+        // A name may be that of several: one that got a new folder of journals lives.
         let running = Dictionary(grouping: figures.hosts.filter { $0.health != "stopped" }, by: \.name)
         for (name, hosts) in running.sorted(by: { $0.key < $1.key }) {
-            page.add(.hostGone, hosts.contains { $0.health == "gone" }, name)
+            page.add(.hostGone, hears && hosts.contains { $0.health == "gone" && !$0.isReplaced }, name)
         }
         for application in figures.applications {
             let name = application.name
             page.add(.circuit, application.isCircuitOpen, name)
+            page.add(.rateHolds, application.isRateInUse, name)
             if let connector = application.connector {
                 page.add(.trouble, application.trouble.rawValue, name, connector.rawValue)
             }
@@ -135,6 +175,7 @@ extension SupervisorLoop {
                 let queue = figures.queues.first { $0.application == name && $0.isTransactional == isTransactional }
                 let lane = isTransactional ? "transactional" : "bulk"
                 page.add(.readyMessages, queue?.messages ?? 0, name, lane)
+                page.add(.claimedMessages, queue?.claimed ?? 0, name, lane)
                 page.add(.queueAge, queue?.oldestSeconds ?? 0, name, lane)
             }
         }
@@ -143,6 +184,7 @@ extension SupervisorLoop {
         }) {
             page.add(.quota, ratio, quota.scope, quota.name)
         }
+        for (state, count) in figures.deliveries { page.add(.deliveries, count, state) }
         page.add(.feedbackActing, figures.isFeedbackActing)
         page.add(.tokenEventAge, figures.tokenEventSeconds)
         page.add(.retentionHolds, figures.retentionHolds)
@@ -222,9 +264,11 @@ extension SupervisorLoop {
         let (name, gateway) = (place.application, place.gateway)
         var messages: [ChildTotals.OutcomeKey: Int64] = [:]
         var times = SecondsHistogram()
+        var waits = SecondsHistogram()
         for sum in sums {
             messages.merge(sum.messages, uniquingKeysWith: +)
             times.add(sum.gateway, since: SecondsHistogram())
+            waits.add(sum.waits, since: SecondsHistogram())
         }
         // From the beginning, so that the first failure is an increase.
         for outcome in ["sent", "failed"] {
@@ -238,6 +282,14 @@ extension SupervisorLoop {
         page.add(.ambiguous, sums.reduce(0) { $0 + $1.resent }, name, gateway, "resent")
         page.add(.late, sums.reduce(0) { $0 + $1.late }, name, gateway)
         page.add(.childCPU, sums.reduce(0) { $0 + $1.cpuSeconds }, name, gateway)
+        page.add(
+            .messageSeconds,
+            bounds: SecondsHistogram.bounds,
+            counts: waits.counts,
+            sum: waits.seconds,
+            name,
+            gateway
+        )
         page.add(
             .gatewaySeconds,
             bounds: SecondsHistogram.bounds,

@@ -45,6 +45,8 @@ final class SupervisorLoop: Sendable {
     let resumptions = Mutex<[Int32: DatabaseTime]?>(nil)
     /// Whether messages are looked for often.
     let wakefulness = Mutex(Wakefulness())
+    /// When children were last woken for chunks.
+    let wakeUps = Mutex(WakeUps())
     /// Kinds of children for which a message may come at any moment.
     let standing = Mutex<Set<ChildKind>>([])
 
@@ -160,6 +162,34 @@ extension SupervisorLoop {
         await untilDone("The identity of the database could not be read") { try await store.installationID() }
     }
 
+    /// Sees to it that no other supervisor lives under this host's id; a folder that is a copy becomes a new host.
+    func claimIdentity(_ store: Store) async -> Void? {
+        await untilDone("The identity of this host could not be checked") {
+            let id = self.folder.hostID
+            if let other = try await HostIdentityCheck().other(store, id) {
+                try self.folder.becomeNewHost()
+                let of =
+                    "is a copy of that of host \(other.name) (\(id)), whose supervisor is running (process \(other.pid))"
+                self.condition.update { $0.copiedFrom = of }
+                self.logger.event(
+                    .journalPutAside,
+                    "The folder \(self.folder.path) \(of): from now on it belongs to host \(self.folder.hostID), and the journals in it are put aside"
+                )
+            }
+            self.condition.update { $0.startNonce = UUID().uuidString.lowercased() }
+        }
+    }
+
+    /// Another start has taken this host while nothing was heard of this one: what the other replays must not go on here.
+    func hostLost() {
+        guard !condition.current.isHostLost else { return }
+        condition.update { $0.isHostLost = true }
+        logger.critical(
+            "Another supervisor has taken over host \(folder.hostID) while this one was silent: a copy of the folder \(folder.path) was started. This one ends; started again, it will be a new host"
+        )
+        tell(.fastShutdown)
+    }
+
     /// Makes this host's row in `mta_host`, or makes it that of a new start.
     func register(with reporter: HostReporter) async -> Void? {
         await untilDone("This host could not be registered") { try await reporter.register() }
@@ -250,6 +280,12 @@ struct HostStores: Sendable {
         await listener.close()
         await figures?.close()
     }
+}
+
+/// When children were last woken because there are new parts, and whether they will be in a moment.
+struct WakeUps: Sendable {
+    var last: ContinuousClock.Instant?
+    var isWaiting = false
 }
 
 /// What makes a duty begin its next round at once.

@@ -19,6 +19,10 @@ public struct SupervisorSettings: Sendable, Equatable {
     public var minSpareServers = 0
     /// The most children of this host, all applications and external accounts together; at least 1.
     public var maxSpareServers = 2
+    /// The most children beyond these, for applications that have little to send; 0 for none.
+    public var maxSmallChildren = 16
+    /// Connections of the database's server that this host leaves free for people and other programs.
+    public var freeConnections = 10
     /// The time between two looks at the database while there is no work, in seconds; 1 s while there is.
     public var dataBasePoolPeriodSec = 30
     /// The longest time between two attempts to reach a database that is away, in seconds.
@@ -85,6 +89,8 @@ public struct SupervisorSettings: Sendable, Equatable {
             startSpareServers: startSpareServers,
             minSpareServers: minSpareServers,
             maxSpareServers: max(1, maxSpareServers),
+            maxSmallChildren: max(0, maxSmallChildren),
+            freeConnections: max(0, freeConnections),
             drainTime: .seconds(drainTimeSec),
             killDelay: .seconds(killDelaySec),
             watchdogTime: .seconds(max(Self.shortestWatchdogSec, 2 * longestTimeoutSec))
@@ -110,6 +116,8 @@ extension SupervisorSettings {
         startSpareServers = master.startSpareServers
         minSpareServers = master.minSpareServers
         maxSpareServers = master.maxSpareServers
+        maxSmallChildren = master.maxSmallChildren
+        freeConnections = master.freeDatabaseConnections
         dataBasePoolPeriodSec = master.dataBasePoolPeriodSec
         dataBaseRetryDelaySec = master.dataBaseRetryDelaySec
         drainTimeSec = master.drainTimeoutSec
@@ -129,10 +137,17 @@ struct SpawnSettings: Sendable, Equatable {
     var startSpareServers = 0
     var minSpareServers = 0
     var maxSpareServers = 2
+    /// Children beyond these, for kinds that have little to send.
+    var maxSmallChildren = 0
+    /// Connections of the database's server that are left free.
+    var freeConnections = 10
     /// From the request to drain to SIGTERM.
     var drainTime = Duration.seconds(60)
     /// From SIGTERM to SIGKILL.
     var killDelay = Duration.seconds(10)
     /// How long a child may go without progress, or without a status line.
     var watchdogTime = Duration.seconds(60)
+
+    /// The most children of all sizes.
+    var maxChildren: Int { maxSpareServers + maxSmallChildren }
 }

@@ -48,6 +48,13 @@ enum Main {
         MemoryAllocator.joinFreedPieces()
         DescriptorLimit.raise()
         CoreDumps.forbid()
+        // libdispatch tells syslog that a user may raise no thread's priority: under systemd that is a line between those of the log. Who
+        // has set the variable wants to see it.
+        setenv("LIBDISPATCH_LOG", "NO", 0)
+        if let mistyped = MistypedCommand(Array(CommandLine.arguments.dropFirst()), of: PushMTA.self) {
+            StandardError.write("pushmta: \(mistyped.text)\n")
+            exit(CommandFailure.Code.usage.rawValue)
+        }
         await PushMTA.main()
     }
 }
@@ -68,7 +75,7 @@ struct PushMTA: AsyncParsableCommand {
             SupervisorCommand.self, FeedbackCommand.self, WebCommand.self, ConsoleCommand.self, MTAChildCommand.self,
             MigrateCommand.self, DoctorCommand.self,
             StatusCommand.self, TopCommand.self, TraceCommand.self, QueueCommand.self, ExplainCommand.self,
-            HostCommand.self,
+            HostCommand.self, AlarmCommand.self,
             ConfigCommand.self, ServiceCommand.self, MappingCommand.self, AccountCommand.self, ApplicationCommand.self,
             CredentialCommand.self,
             SubscriptionCommand.self, ExclusionCommand.self, QuarantineCommand.self, AnswersCommand.self,

@@ -60,6 +60,31 @@ import Testing
         }
     }
 
+    /// Of two buttons with the same word no user can know which does what: end a session, or opt a person out.
+    @Test(arguments: Language.allCases)
+    func noTwoButtonsOfAPageHaveOneWord(language: Language) throws {
+        let templates = try PageRenderer(version: "1").templates
+        /// A template with what it takes in.
+        func whole(_ name: String, depth: Int = 0) -> String {
+            guard depth < 5, let text = templates[name] else { return "" }
+            let parts = text.matches(of: /\{\{[><]\s*([\w-]+)\s*\}\}/).map { String($0.1) }
+            return text + parts.map { whole($0, depth: depth + 1) }.joined()
+        }
+        var found = 0
+        for name in templates.keys where templates[name]?.contains("{{<layout}}") == true {
+            let buttons = whole(name).matches(
+                of: /(?:<(?:button|a class="button)[^>]*>|data-(?:pause|resume)=")\{\{t\.(\w+)\}\}/
+            )
+            let phrases = Set(buttons.compactMap { Phrase(rawValue: String($0.1)) })
+            found += phrases.count
+            let words = Dictionary(grouping: phrases) { language.texts[$0]?.lowercased() ?? "" }
+            for (word, phrases) in words where phrases.count > 1 {
+                Issue.record("\(language) \(name): \(phrases) are all \"\(word)\"")
+            }
+        }
+        #expect(found > 60, "buttons were looked at: \(found)")
+    }
+
     @Test func valuesStandInTheirPlaces() {
         let catalogue = Catalogue.english
         #expect(

@@ -281,6 +281,60 @@ import Testing
         await site.close()
     }
 
+    @Test func alarmsAreCountedAcknowledgedAndKept() async throws {
+        let site = try await ConsoleSite.start()
+        let (oda, reader) = (try await site.session(.operate), try await site.session(.read))
+        #expect(try await !reader.get("/hosts").text.contains("class=\"badge"))
+        try await site.sql(
+            """
+            INSERT INTO pushmta_engine.mta_host (id, name, pid, version, schema_version, state, journal_folder, last_heartbeat)
+            VALUES (gen_random_uuid(), 'push-9', 1, '1', 1, 'running', '/x', now() - interval '1 hour')
+            """
+        )
+        try await site.sql("UPDATE pushmta_engine.alarm_look SET looked_at = '-infinity'")
+        try await site.sql("SELECT pushmta_engine.note_alarms()")
+        await site.responder.badge.forget()
+        #expect(try await reader.get("/hosts").text.contains("class=\"badge bad\""))
+        let page = try await oda.get("/alarms").text
+        let action = try #require(page.firstMatch(of: /action="(\/alarms\/[0-9]+\/acknowledge)"/)).1
+        #expect(try await !reader.get("/alarms").text.contains("/acknowledge"))
+        #expect(try await oda.post(String(action)).headers[.location] == "/alarms?done=acknowledge")
+        #expect(try await oda.get("/alarms").text.contains("Acknowledged by operate"))
+        #expect(try await !reader.get("/hosts").text.contains("class=\"badge"))
+        // It ends, and stays to be looked at.
+        try await site.sql("UPDATE pushmta_engine.mta_host SET last_heartbeat = now() WHERE name = 'push-9'")
+        try await site.sql("UPDATE pushmta_engine.alarm_look SET looked_at = '-infinity'")
+        try await site.sql("SELECT pushmta_engine.note_alarms()")
+        #expect(try await reader.get("/alarms").text.contains("over-title"))
+        await site.close()
+    }
+
+    @Test func theAuditLogHasWhatSQLChangedWithFilterAndLinks() async throws {
+        let site = try await ConsoleSite.start()
+        let delivery = try await site.delivery()
+        try await site.sql("SET application_name = 'psql'; SELECT pushmta.pause_delivery(\(delivery))")
+        let admin = try await site.session(.admin)
+        let page = try await admin.get("/audit?text=delivery.pause").text
+        #expect(page.contains("href=\"/deliveries/\(delivery)\"") && page.contains("paused a delivery"))
+        #expect(!page.contains("added a user"))
+        #expect(try await admin.get("/audit?text=nobody-did-that").text.contains(English.texts[.noAudit] ?? "-"))
+        await site.close()
+    }
+
+    @Test func aDeliveryThatStandsStillIsNotSending() {
+        func words(_ state: DeliveryState, waiting: String, claimed: Int64) -> String? {
+            let row = DeliveryProgress.standing(state, waiting: waiting, claimed: claimed)
+            guard case .text(let text)? = DeliveryWords(row: row, catalogue: .english).summary["state"] else {
+                return nil
+            }
+            return text
+        }
+        #expect(words(.inProgress, waiting: "", claimed: 1) == "sending")
+        #expect(words(.inProgress, waiting: "The gateway takes nothing.", claimed: 1) == "waiting")
+        #expect(words(.inProgress, waiting: "", claimed: 0) == "waiting", "no child has any of it")
+        #expect(words(.paused, waiting: "", claimed: 0) == "paused")
+    }
+
     @Test func theChartSaysInWordsWhatItShows() {
         let hour = OutcomeHour(
             minutes: [
@@ -294,6 +348,8 @@ import Testing
         #expect(chart.words.contains("00:01 UTC, with 1,903 messages"))
         #expect(chart.markup.text.matches(of: /<rect/).count == 4)
         #expect(!chart.markup.text.contains("style="))
+        // 1,900 of 2,000 are 95 of 100, 10 are half a one: no bar is higher than what it stands for.
+        #expect(chart.markup.text.contains("height=\"95.0\"") && chart.markup.text.contains("height=\"0.5\""))
     }
 
     @Test func ratesAreKeptForFiveMinutesWithGapsWhereNobodyLooked() {
@@ -366,5 +422,38 @@ import Testing
         #expect(LiveEvent.alive.text == ":\n\n")
         #expect(LiveEvent.changed.text == "event: changed\ndata: -\n\n")
         #expect(LiveEvent.refused("why").text == "event: refused\ndata: why\n\n")
+    }
+}
+
+extension DeliveryProgress {
+    /// A delivery with ten messages that have not left.
+    fileprivate static func standing(_ state: DeliveryState, waiting: String, claimed: Int64) -> DeliveryProgress {
+        DeliveryProgress(
+            id: 1,
+            label: "sale",
+            state: state,
+            stateReason: "",
+            target: 10,
+            excluded: 0,
+            pending: 10,
+            sent: 0,
+            failed: 0,
+            ignored: 0,
+            notApplicable: 0,
+            canceled: 0,
+            unknown: 0,
+            lateOutcomes: 0,
+            resentAfterAmbiguity: 0,
+            journalReplayed: 0,
+            partsReady: 1,
+            partsClaimed: claimed,
+            partsWaiting: 0,
+            partsDone: 0,
+            prepared: true,
+            startedAt: nil,
+            finishedAt: nil,
+            now: DatabaseTime(microsecondsSince1970: 0),
+            waitingReason: waiting
+        )
     }
 }

@@ -102,6 +102,12 @@ import Testing
         let admin = try await site.session(.admin)
         let before = try await admin.get("/subscribers/1").text
         #expect(before.contains("in quarantine") && before.contains("the token is none of this app"))
+        // It is asked for before it is done.
+        #expect(
+            before.contains(#"href="/subscribers/1/opt_out""#) && !before.contains(#"action="/subscribers/1/opt_out""#)
+        )
+        let asked = try await admin.get("/subscribers/1/opt_out").text
+        #expect(asked.contains("Opt this person out?") && asked.contains(#"action="/subscribers/1/opt_out""#))
         for (action, words) in [
             ("lift", "The quarantine is lifted"), ("opt_out", "this person wants no messages"),
             ("opt_in", "wants messages again"),
@@ -171,7 +177,10 @@ import Testing
         }
         #expect(try await mia.get("/seeds").text.contains("There is no seed address yet."))
         let fields = ["label": "Ada <b>", "variables": #"{"name": "Ada"}"#, "locale": "fr-CA"]
-        #expect(try await add("ada-phone", "push_token", token, fields).headers[.location] == "/seeds?done=add")
+        #expect(
+            try await add("ada-phone", "push_token", token, fields).headers[.location]
+                == "/seeds?done=add&added=ada-phone"
+        )
         #expect(try await add("bob", "user_key", "customer-4711").status == .seeOther)
         #expect(try await add("carol", "subscription", "3").status == .seeOther)
         let page = try await mia.get("/seeds?done=add").text

@@ -11,7 +11,7 @@ import Testing
     @Test func whoSignsInSeesPagesUntilSigningOut() async throws {
         let site = try await ConsoleSite.start()
         try await site.user("ada", .read)
-        #expect(try await site.ask(.get, "/").headers[.location] == "/sign-in?next=/&over=1")
+        #expect(try await site.ask(.get, "/").headers[.location] == "/sign-in?next=/", "it is a first visit")
         let answer = try await site.signIn("ada", next: "/deliveries?state=paused")
         #expect(answer.status == .seeOther && answer.headers[.location] == "/deliveries?state=paused")
         let cookie = try #require(answer.headers[values: .setCookie].first { $0.hasPrefix("pushmta-session=") })
@@ -24,7 +24,8 @@ import Testing
             out.headers[.location] == "/sign-in"
                 && out.headers[values: .setCookie].allSatisfy { $0.contains("Max-Age=0") }
         )
-        #expect(try await site.ask(.get, "/", cookies: answer.cookies).status == .seeOther)
+        let over = try await site.ask(.get, "/", cookies: answer.cookies)
+        #expect(over.status == .seeOther && over.headers[.location] == "/sign-in?next=/&over=1")
         await site.close()
     }
 
@@ -76,8 +77,8 @@ import Testing
             let answer = try await site.signIn(name)
             #expect(answer.status == .unauthorized && answer.text.contains("Try again in 15 min"), "\(name)")
         }
-        // Another address does not help, and neither does it harm others there.
-        #expect(try await site.signIn("ada", peer: "192.0.2.9").status == .unauthorized)
+        // It is locked for attempts from there, and not for others.
+        #expect(try await site.signIn("ada", peer: "192.0.2.9").status == .seeOther)
         try await site.user("bob", .read)
         #expect(try await site.signIn("bob", peer: "192.0.2.9").status == .seeOther)
         site.pass(minutes: 16)
@@ -88,6 +89,40 @@ import Testing
         // What a locked address tries counts for no name.
         for _ in 0..<5 { _ = try await site.signIn("bob", password: "wrong", peer: "192.0.2.77") }
         #expect(try await site.signIn("bob").status == .seeOther)
+        await site.close()
+    }
+
+    /// A stranger who knows a name cannot lock its user out: not with all the tries that an address has, and not with many addresses.
+    @Test func nobodyElsesFailuresLockAUserOut() async throws {
+        let site = try await ConsoleSite.start { $0.signInFailures = 1 }
+        try await site.user("ada", .read)
+        let known = try await site.signIn("ada", peer: "192.0.2.5")
+        let device = try #require(
+            known.cookies.split(separator: "; ").first { $0.hasPrefix("pushmta-device=") }.map(String.init)
+        )
+        let locked = "too many failures"
+        // Twenty addresses that try lock the name for unknown addresses.
+        let lock = ConsoleLock(failures: 1, seconds: 900)
+        for number in 1...20 {
+            _ = try await site.admin.consoleAttempt(user: "ada", address: "198.51.100.\(number)", lock: lock)
+        }
+        #expect(try await site.signIn("ada", peer: "203.0.113.1").text.contains(locked))
+        #expect(try await site.signIn("ada", peer: "192.0.2.5").status == .seeOther, "the address is known")
+        #expect(
+            try await site.signIn("ada", peer: "203.0.113.2", cookies: device).status == .seeOther,
+            "the browser is"
+        )
+        // In the same office: attempts from there lock the address, and not the browser.
+        _ = try await site.signIn("ada", password: "wrong", peer: "192.0.2.5")
+        #expect(try await site.signIn("ada", peer: "192.0.2.5").text.contains(locked))
+        #expect(try await site.signIn("ada", peer: "192.0.2.5", cookies: device).status == .seeOther)
+        // A stolen browser has as few tries, and none for other names.
+        _ = try await site.signIn("ada", password: "wrong", peer: "203.0.113.9", cookies: device)
+        #expect(try await site.signIn("ada", peer: "203.0.113.9", cookies: device).text.contains(locked))
+        try await site.user("bob", .read)
+        _ = try await site.signIn("bob", password: "wrong", peer: "203.0.113.8", cookies: device)
+        #expect(try await site.signIn("bob", peer: "203.0.113.8", cookies: device).text.contains(locked))
+        #expect(try await site.signIn("bob", peer: "203.0.113.7").status == .seeOther)
         await site.close()
     }
 
@@ -165,8 +200,12 @@ import Testing
         #expect(try await ada.post("/deliveries/\(delivery)/stop").headers[.location] == "/password")
         #expect(try await site.admin.deliveryProgress(delivery).state == .pending)
         // The functions of the database do not open by another way.
+        let name = "pushmta-session="
+        let session = try #require(
+            cookies.split(separator: "; ").first { $0.hasPrefix(name) }.map { String($0.dropFirst(name.count)) }
+        )
         let actor = ConsoleActor(
-            tokenHash: Tokens.hash(String(cookies.split(separator: "=").last ?? "")),
+            tokenHash: Tokens.hash(session),
             idleSeconds: 600,
             address: "192.0.2.1"
         )

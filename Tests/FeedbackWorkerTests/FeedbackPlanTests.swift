@@ -96,7 +96,11 @@ struct FeedbackPlanTests {
             from: start + .seconds(2),
             to: start + .seconds(3)
         )
-        #expect(line == "hits counted: 2005, in 3 s 0 ms")
+        #expect(line?.words == "hits counted: 2005, in 3 s 0 ms")
+        #expect(line?.isBacklog == false, "what comes in every few seconds is no line for an operator")
+        let last = FeedbackRound(count: 1, isMore: false)
+        #expect(bursts.add(.hits, more, from: start, to: start + .seconds(9)) == nil)
+        #expect(bursts.add(.hits, last, from: start + .seconds(9), to: start + .seconds(12))?.isBacklog == true)
         #expect(bursts.add(.hits, .idle, from: start, to: start) == nil)
     }
 }

@@ -40,6 +40,9 @@ struct AnswerBodyTests {
         let body = APNsErrorBody(Array(#"{"reason":"\#(String(repeating: "é", count: 500))"}"#.utf8))
         #expect(body.reason == String(repeating: "é", count: 100))
         #expect(APNsErrorBody(Array(#"{"reason":"a\u0000b"}"#.utf8)).reason == "ab")
+        // What a terminal would obey is shown in place of done.
+        let escape = "a\u{1B}[2J\u{7}\r\n\u{7F}\u{9B}31mé"
+        #expect(ReasonText.storable(escape) == "a\u{241B}[2J\u{2407}\u{240D}\u{2421}\u{FFFD}31mé")
     }
 
     private func fcm(_ details: String, status: String = "X", message: String = "m") -> FCMErrorBody {

@@ -192,8 +192,8 @@ struct AnswerTableTests {
     }
 
     @Test(
-        "A refusal without the gateway's own body says nothing about the message",
-        arguments: [400, 404, 407, 410, 418, 421]
+        "A refusal without the gateway's own body says nothing about the message, nor about credential or address",
+        arguments: [302, 400, 401, 403, 404, 405, 407, 410, 418, 421]
     )
     func foreign(_ status: Int16) {
         for row in [AnswerTable.apns(status: status, reason: ""), AnswerTable.fcmV1(status: status, reason: "")] {
@@ -216,7 +216,7 @@ struct AnswerTableTests {
             AnswerTable.fcmLegacy(status: 401, reason: "INVALID_KEY", isPage: true).outcomeClass == .stopApplication
         )
         #expect(AnswerTable.fcmLegacy(status: 404, reason: "", isPage: true).outcomeClass == .stopApplication)
-        #expect(AnswerTable.fcmLegacy(status: 502, reason: "", isPage: true).fault == .gateway)
+        #expect(AnswerTable.fcmLegacy(status: 502, reason: "", isPage: true).fault == .server)
         #expect(LegacyAnswer(status: 400, body: Array("<html><title>400</title>".utf8), count: 1).isPage)
         #expect(LegacyAnswer(status: 400, body: [], count: 1).isPage)
         #expect(!LegacyAnswer(status: 400, body: Array("JSON_PARSING_ERROR: x".utf8), count: 1).isPage)
@@ -236,6 +236,10 @@ struct AnswerTableTests {
         }
         #expect(AnswerTable.apns(status: 429, reason: "TooManyRequests").fault == .message)
         #expect(AnswerTable.apns(status: 503, reason: "ServiceUnavailable").fault == .gateway)
+        #expect(AnswerTable.apns(status: 500, reason: "InternalServerError").fault == .server)
+        #expect(AnswerTable.fcmV1(status: 500, reason: "INTERNAL").fault == .server)
+        #expect(AnswerTable.fcmV1(status: 401, reason: "THIRD_PARTY_AUTH_ERROR").fault == .credential)
+        #expect(AnswerTable.fcmLegacy(status: 200, reason: "InvalidApnsCredential").fault == .credential)
         #expect(AnswerTable.apns(status: 400, reason: "BrandNew").fault == .unknown)
     }
 

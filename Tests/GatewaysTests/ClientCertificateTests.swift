@@ -11,7 +11,7 @@ import X509
 struct ClientCertificateTests {
     private func error(_ bytes: [UInt8], _ passphrase: String) -> GatewayCredentialError? {
         do throws(GatewayCredentialError) {
-            _ = try ClientCertificate(pkcs12: bytes, passphrase: passphrase)
+            _ = try ClientCertificate(file: bytes, passphrase: passphrase)
             return nil
         } catch {
             return error
@@ -37,7 +37,7 @@ struct ClientCertificateTests {
         defer { files.remove() }
         let pair = try files.pair(isRSA: options.contains("-legacy"))
         let bytes = try files.pkcs12(pair, options)
-        let certificate = try ClientCertificate(pkcs12: bytes, passphrase: "secret phrase")
+        let certificate = try ClientCertificate(file: bytes, passphrase: "secret phrase")
         #expect(certificate.certificateChain.count == 1)
         let digest = SHA256.hash(data: try pair.certificate.serializeAsPEM().derBytes)
         #expect(certificate.fingerprint == digest.map { String(format: "%02x", $0) }.joined())
@@ -65,7 +65,7 @@ struct ClientCertificateTests {
         let pair = try files.pair()
         for options in [[], ["-legacy"]] {
             let bytes = try files.pkcs12(pair, passphrase: passphrase, options)
-            _ = try ClientCertificate(pkcs12: bytes, passphrase: passphrase)
+            _ = try ClientCertificate(file: bytes, passphrase: passphrase)
             #expect(error(bytes, passphrase + "y")?.code == .wrongPassphrase)
         }
     }
@@ -79,7 +79,7 @@ struct ClientCertificateTests {
         let stranger = try files.pair(userID: "stranger", marks: [])
         let leaf = try files.pair(issuer: middle)
         let bytes = try files.pkcs12(leaf, chain: [root, stranger, middle])
-        let certificate = try ClientCertificate(pkcs12: bytes, passphrase: "secret phrase")
+        let certificate = try ClientCertificate(file: bytes, passphrase: "secret phrase")
         let expected = try [leaf, middle].map {
             try NIOSSLCertificate(bytes: Array($0.certificatePEM.utf8), format: .pem)
         }
@@ -92,7 +92,7 @@ struct ClientCertificateTests {
         defer { files.remove() }
         func read(_ topics: [String], _ userID: String?, _ marks: [UInt]) throws -> ClientCertificate {
             let bytes = try files.pkcs12(try files.pair(topics: topics, userID: userID, marks: marks))
-            return try ClientCertificate(pkcs12: bytes, passphrase: "secret phrase")
+            return try ClientCertificate(file: bytes, passphrase: "secret phrase")
         }
         let both = try read(["com.example.app", "com.example.app.voip"], "com.example.app", [1, 2])
         #expect(both.topics == ["com.example.app", "com.example.app.voip"])
@@ -117,7 +117,7 @@ struct ClientCertificateTests {
         let now = Date()
         let validity = now.addingTimeInterval(-1_000)..<now.addingTimeInterval(1_000)
         let bytes = try files.pkcs12(try files.pair(validity: validity))
-        let certificate = try ClientCertificate(pkcs12: bytes, passphrase: "secret phrase")
+        let certificate = try ClientCertificate(file: bytes, passphrase: "secret phrase")
         try certificate.requireValidity(at: now)
         let late = #expect(throws: GatewayCredentialError.self) {
             try certificate.requireValidity(at: now.addingTimeInterval(1_001))
@@ -128,6 +128,85 @@ struct ClientCertificateTests {
             try certificate.requireValidity(at: now.addingTimeInterval(-1_002))
         }
         #expect(early?.code == .expired)
+    }
+
+    @Test("Of several certificates of one key the one that is good now and the longest is taken")
+    func renewed() throws {
+        let files = try TestCertificates()
+        defer { files.remove() }
+        let now = Date()
+        func at(_ from: TimeInterval, _ to: TimeInterval) -> Range<Date> {
+            now.addingTimeInterval(from * 86_400)..<now.addingTimeInterval(to * 86_400)
+        }
+        let old = try files.pair(validity: at(-400, -10))
+        let renewed = try files.pair(validity: at(-20, 300), keyOf: old)
+        let shorter = try files.pair(validity: at(-30, 100), keyOf: old)
+        let coming = try files.pair(validity: at(10, 500), keyOf: old)
+        func read(_ leaf: TestCertificates.Pair, _ chain: [TestCertificates.Pair]) throws -> ClientCertificate {
+            try ClientCertificate(file: try files.pkcs12(leaf, chain: chain), passphrase: "secret phrase")
+        }
+        for (leaf, chain) in [
+            (old, [renewed, shorter, coming]), (renewed, [old, coming]), (coming, [old, shorter, renewed]),
+        ] {
+            let certificate = try read(leaf, chain)
+            #expect(abs(certificate.notAfter.timeIntervalSince(renewed.certificate.notValidAfter)) < 1)
+            try certificate.requireValidity(at: now)
+        }
+        #expect(abs(try read(old, [coming]).notAfter.timeIntervalSince(coming.certificate.notValidAfter)) < 1)
+    }
+
+    @Test("A certificate beside ours that the library cannot read is left out")
+    func strangers() throws {
+        let files = try TestCertificates()
+        defer { files.remove() }
+        let pair = try files.pair()
+        for key in [
+            ["-newkey", "rsa:1024"], ["-newkey", "ed448"],
+            ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:brainpoolP256r1"],
+        ] {
+            let file = files.folder.appendingPathComponent("stranger.pem").path
+            try OpenSSL.run(
+                ["req", "-x509", "-nodes", "-days", "2", "-subj", "/CN=stranger", "-keyout", "/dev/null", "-out", file]
+                    + key
+            )
+            let stranger = try String(contentsOfFile: file, encoding: .utf8)
+            let both = TestCertificates.Pair(
+                certificate: pair.certificate,
+                certificatePEM: pair.certificatePEM + stranger,
+                keyPEM: pair.keyPEM
+            )
+            let bytes = try files.pkcs12(both)
+            #expect(
+                try ClientCertificate(file: bytes, passphrase: "secret phrase").topics == ["com.example.app"],
+                "\(key)"
+            )
+        }
+    }
+
+    @Test("Certificate and key in PEM, as OpenSSL reads them")
+    func pem() throws {
+        let files = try TestCertificates()
+        defer { files.remove() }
+        let root = try files.pair(userID: "root", marks: [])
+        let pair = try files.pair(issuer: root)
+        let crlf = { (text: String) in text.replacing("\n", with: "\r\n") }
+        let texts = [
+            pair.certificatePEM + pair.keyPEM, pair.keyPEM + root.certificatePEM + pair.certificatePEM,
+            "\u{FEFF}Bag Attributes\n    friendlyName: Apple\n" + crlf(pair.certificatePEM) + "\n\nsubject=/x\n"
+                + crlf(pair.keyPEM) + "and more",
+        ]
+        for text in texts {
+            let certificate = try ClientCertificate(file: Array(text.utf8), passphrase: "")
+            #expect(certificate.topics == ["com.example.app"])
+            var configuration = TLSConfiguration.makeClientConfiguration()
+            configuration.certificateChain = certificate.certificateChain.map { .certificate($0) }
+            configuration.privateKey = .privateKey(certificate.privateKey)
+            _ = try NIOSSLContext(configuration: configuration)
+        }
+        let rsa = try files.pair(isRSA: true)
+        _ = try ClientCertificate(file: Array((rsa.certificatePEM + rsa.keyPEM).utf8), passphrase: "")
+        let other = error(Array((pair.certificatePEM + rsa.keyPEM).utf8), "")
+        #expect(other?.message.contains("none of its private keys belongs") == true)
     }
 
     @Test("Files without key, without certificate, with a strange key, of another kind")
@@ -147,7 +226,7 @@ struct ClientCertificateTests {
         )
         #expect(throws: GatewayCredentialError.self) { try ClientCertificate(mixed) }
         let others: [[UInt8]] = [
-            [], Array("secret phrase".utf8), Array(pair.certificatePEM.utf8), Array(pair.keyPEM.utf8), [0x30, 0x80],
+            [], Array("secret phrase".utf8), [0x30, 0x80],
             [0x30, 0x03, 0x02, 0x01, 0x03], [UInt8](repeating: 0x30, count: 100_000),
             // Lengths that are given at the end, within one another and without one.
             (0..<30_000).flatMap { _ in [0x30, 0x80] }, (0..<30_000).flatMap { _ in [0x24, 0x80] },
@@ -158,6 +237,10 @@ struct ClientCertificateTests {
             #expect(found.code == .malformed)
             #expect(!found.message.contains("secret phrase"))
         }
+        #expect(error(Array(pair.certificatePEM.utf8), "")?.message.contains("holds no private key") == true)
+        #expect(error(Array(pair.keyPEM.utf8), "")?.message.contains("holds no certificate") == true)
+        let der = try pair.certificate.serializeAsPEM().derBytes
+        #expect(error(der, "")?.message.contains("certificate in DER without its private key") == true)
         let slow = try files.pkcs12(pair, ["-iter", "3000000", "-nomac"])
         #expect(error(slow, "secret phrase")?.message.contains("rounds") == true)
         // Each of the two derivations alone is allowed.
@@ -256,7 +339,7 @@ struct ClientCertificateTests {
         let read = await withTaskGroup(of: String?.self) { group in
             for index in 0..<200 {
                 group.addTask {
-                    try? ClientCertificate(pkcs12: samples[index % 2], passphrase: "secret phrase").fingerprint
+                    try? ClientCertificate(file: samples[index % 2], passphrase: "secret phrase").fingerprint
                 }
             }
             return await group.reduce(into: Set<String?>()) { $0.insert($1) }
@@ -270,7 +353,7 @@ struct ClientCertificateTests {
         defer { files.remove() }
         let bytes = try files.pkcs12(try files.pair(isRSA: true), ["-legacy"])
         let certificate = try ClientCertificate(
-            pkcs12: try IndefiniteLengths.rewrite(bytes),
+            file: try IndefiniteLengths.rewrite(bytes),
             passphrase: "secret phrase"
         )
         #expect(certificate.topics == ["com.example.app"])
@@ -281,7 +364,7 @@ struct ClientCertificateTests {
         let files = try TestCertificates()
         defer { files.remove() }
         let bytes = try files.pkcs12(try files.pair())
-        let certificate = try ClientCertificate(pkcs12: bytes, passphrase: "secret phrase")
+        let certificate = try ClientCertificate(file: bytes, passphrase: "secret phrase")
         let sealed = SealedCertificate(pkcs12: bytes, passphrase: "secret phrase")
         var dumped = ""
         dump(certificate, to: &dumped)

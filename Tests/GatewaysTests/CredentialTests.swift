@@ -40,7 +40,7 @@ struct CredentialTests {
 
     @Test(
         "A missing field is named",
-        arguments: ["project_id", "private_key_id", "private_key", "client_email", "token_uri"]
+        arguments: ["project_id", "private_key", "client_email"]
     )
     func missing(_ field: String) throws {
         for value in [nil, ""] {
@@ -55,7 +55,7 @@ struct CredentialTests {
     func refused() throws {
         let cases: [(GatewayCredentialError.Code, [UInt8], String)] = [
             (.malformed, Array("secret".utf8), "JSON"), (.malformed, [], "JSON"),
-            (.malformed, Array("[]".utf8), "JSON"),
+            (.wrongKind, Array("[]".utf8), "a list"),
             (.missing, Array("{}".utf8), "type"), (.wrongKind, try account { $0["type"] = "authorized_user" }, "type"),
             (.malformed, try account { $0["private_key"] = "secret" }, "private_key"),
             (.malformed, try account { $0["private_key"] = TestKeys.p8 }, "private_key"),
@@ -68,6 +68,121 @@ struct CredentialTests {
             #expect(error.code == code)
             #expect(error.description.contains(mention))
             #expect(!error.description.contains("secret"))
+        }
+    }
+
+    @Test("Neither the key's id nor the token endpoint need be named")
+    func fieldsThatNeedNotBe() throws {
+        let account = try ServiceAccount(
+            json: account { fields in
+                fields["private_key_id"] = nil
+                fields["token_uri"] = nil
+            }
+        )
+        #expect(account.tokenURI == "https://oauth2.googleapis.com/token")
+        let header = try account.grant(issuedAt: 1).prefix { $0 != "." }
+        #expect(header == #"{"alg":"RS256","typ":"JWT"}"#.base64URL)
+    }
+
+    @Test("A service account's file as people save it")
+    func savedByEditors() throws {
+        _ = try ServiceAccount(json: [0xEF, 0xBB, 0xBF] + account())
+        _ = try ServiceAccount(json: account { $0["universe_domain"] = "googleapis.com" })
+    }
+
+    @Test("Each wrong file has a sentence of its own")
+    func wrongFiles() throws {
+        let good = try account()
+        let text = String(decoding: good, as: UTF8.self)
+        let quoted = String(decoding: try JSONEncoder().encode(text), as: UTF8.self)
+        let cases: [(String, String)] = [
+            ("[\(text)]", "it is a list"), (quoted, "JSON inside a string"),
+            (Data(good).base64EncodedString(), "in base64 again"),
+            (#"{"project_info":{},"client":[]}"#, "google-services.json"),
+            (#"{"apiKey":"x","messagingSenderId":"1"}"#, "web app"),
+            (#"{"installed":{"client_secret":"secret"}}"#, "OAuth client"), ("<?xml version=\"1.0\"?>", "XML"),
+            (
+                String(decoding: try account { $0["universe_domain"] = "secret.example" }, as: UTF8.self),
+                "universe_domain"
+            ),
+            (String(decoding: try account { $0["private_key"] = TestKeys.p8 }, as: UTF8.self), "elliptic curve"),
+            (
+                String(
+                    decoding: try account { $0["private_key"] = TestKeys.rsa.replacing("\n", with: "\\n") },
+                    as: UTF8.self
+                ),
+                "written as \\n"
+            ),
+        ]
+        for (json, words) in cases {
+            let error = try #require(
+                error { () throws(GatewayCredentialError) in try GoogleAccount(json: Array(json.utf8)) }
+            )
+            #expect(error.message.contains(words), "\(error.message)")
+            #expect(!error.message.contains("secret") && !error.message.contains("MII"))
+        }
+    }
+
+    @Test("APNs keys as OpenSSL writes and reads them")
+    func pemForms() throws {
+        let files = try TestCertificates()
+        defer { files.remove() }
+        let path = { (name: String) in files.folder.appendingPathComponent(name).path }
+        func made(_ name: String, _ arguments: [String]) throws -> String {
+            try OpenSSL.run(arguments + ["-out", path(name)])
+            return try String(contentsOfFile: path(name), encoding: .utf8)
+        }
+        let sec1 = try made("a", ["ecparam", "-genkey", "-name", "prime256v1"])
+        let explicit = try made("b", ["ecparam", "-genkey", "-name", "prime256v1", "-param_enc", "explicit"])
+        let pkcs8 = try made("c", ["pkcs8", "-topk8", "-nocrypt", "-in", path("b")])
+        #expect(
+            sec1.contains("EC PARAMETERS") && explicit.contains("EC PARAMETERS") && pkcs8.contains("BEGIN PRIVATE KEY")
+        )
+        let attributes = "Bag Attributes\n    localKeyID: 01 02\nKey Attributes: <No Attributes>\n"
+        let blank = TestKeys.p8.split(separator: "\n").map { "  \($0) \t" }.joined(separator: "\n\n")
+        for text in [
+            sec1, explicit, pkcs8, "\u{FEFF}" + TestKeys.p8, attributes + TestKeys.p8 + "\nthe end\n", blank,
+            TestKeys.p8.replacing("\n", with: "\r\n"),
+        ] {
+            let key = try APNsTokenKey(keyID: "KEY1234567", teamID: "TEAM123456", pem: Array(text.utf8))
+            #expect(try key.providerToken(issuedAt: 1).split(separator: ".").count == 3)
+        }
+        let der = try made("d", ["pkcs8", "-topk8", "-nocrypt", "-in", path("a"), "-outform", "PEM"])
+        let bytes = Array(try #require(Data(base64Encoded: der.split(separator: "\n").dropFirst().dropLast().joined())))
+        let cases: [([UInt8], String)] = [
+            (bytes, "in DER"), (Array(TestKeys.rsa.utf8), "RSA key"),
+            (Array(try made("e", ["ecparam", "-genkey", "-name", "secp384r1"]).utf8), "curve P-384"),
+            (Array(try made("f", ["ecparam", "-genkey", "-name", "brainpoolP256r1"]).utf8), "on the curve 1.3.36"),
+            (
+                Array(
+                    try made("g", ["ecparam", "-genkey", "-name", "brainpoolP256r1", "-param_enc", "explicit"]).utf8
+                ),
+                "its own parameters"
+            ),
+            (Array(try made("h", ["genpkey", "-algorithm", "ed25519"]).utf8), "another kind"),
+            (Array(try made("i", ["ec", "-in", path("a"), "-pubout"]).utf8), "a public key"),
+            (
+                Array(try made("j", ["pkcs8", "-topk8", "-in", path("a"), "-passout", "pass:secret"]).utf8),
+                "protected by a passphrase"
+            ),
+            (
+                Array(try made("k", ["ec", "-aes128", "-in", path("a"), "-passout", "pass:secret"]).utf8),
+                "protected by a passphrase"
+            ),
+            (Array(TestKeys.p8.replacing("\n", with: "\\n").utf8), "written as \\n"),
+            (Array(TestKeys.p8.replacing("\n", with: " ").utf8), "line breaks are lost"),
+            (Array(Data(TestKeys.p8.utf8).base64EncodedString().utf8), "in base64 again"),
+            (Array(bytes.withUnsafeBytes { Data($0) }.base64EncodedString().utf8), "BEGIN and END are missing"),
+            (Array(TestKeys.p8.prefix(60).utf8), "cut off"),
+        ]
+        for (bytes, words) in cases {
+            let error = try #require(
+                error { () throws(GatewayCredentialError) in
+                    try APNsTokenKey(keyID: "KEY1234567", teamID: "TEAM123456", pem: bytes)
+                }
+            )
+            #expect(error.message.contains(words), "\(error.message)")
+            #expect(!error.message.contains("secret") && !error.message.contains("MII"))
         }
     }
 
@@ -94,4 +209,9 @@ struct CredentialTests {
         )
         #expect(!dumped.contains("115"))
     }
+}
+
+extension String {
+    /// The text's bytes as a part of a JSON Web Token.
+    fileprivate var base64URL: String { JSONWebToken.base64URL(Array(utf8)) }
 }

@@ -40,7 +40,7 @@ struct FCMv1GatewayTests {
             ("QUOTA_EXCEEDED", "QUOTA_EXCEEDED", 429, .retry, .none, 60_000),
             ("UNAVAILABLE", "UNAVAILABLE", 503, .retry, .none, 10_000),
             ("INTERNAL", "INTERNAL", 500, .retry, .none, 10_000),
-            ("THIRD_PARTY_AUTH_ERROR", "THIRD_PARTY_AUTH_ERROR", 401, .retry, .none, 60_000),
+            ("THIRD_PARTY_AUTH_ERROR", "THIRD_PARTY_AUTH_ERROR", 401, .retry, .none, 300_000),
             ("UNAUTHENTICATED", "UNAUTHENTICATED", 401, .unprocessed, .none, nil),
             ("PERMISSION_DENIED", "PERMISSION_DENIED", 403, .stopApplication, .none, nil),
             ("RATE_LIMIT_EXCEEDED", "RATE_LIMIT_EXCEEDED", 429, .retry, .none, 60_000),

@@ -20,6 +20,12 @@ import Testing
         return bytes
     }
 
+    private func cut(_ bytes: Int64) -> Data {
+        var record: [UInt8] = []
+        JournalEncoder.appendCut(bytes: bytes, to: &record)
+        return Data(record)
+    }
+
     private func contents(_ path: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path)) }
 
     /// The end of the last whole record, in bytes. A reader may see only a part of one that is being written.
@@ -40,15 +46,23 @@ import Testing
         let length = Int64(try contents(path).count)
         #expect(length == Int64(empty.count + 3 * intent(1).count))
         try journal.append(intent(4))
+        var written = length + Int64(intent(4).count)
+        #expect(journal.writtenLength == written)
         try journal.cut(upTo: length, keeping: claims(2))
+        let lost = length - Int64(empty.count + intent(2).count + cut(0).count)
         #expect(
-            try contents(path) == empty + Data(intent(2)) + Data(intent(4)),
+            try contents(path) == empty + Data(intent(2)) + cut(lost) + Data(intent(4)),
             "what came later stays, whosever it is"
         )
+        #expect(journal.writtenLength == written)
         try journal.append(intent(5))
-        #expect(try contents(path) == empty + Data(intent(2)) + Data(intent(4)) + Data(intent(5)))
+        #expect(try contents(path) == empty + Data(intent(2)) + cut(lost) + Data(intent(4)) + Data(intent(5)))
+        written += Int64(intent(5).count)
         try journal.cut(upTo: Int64(try contents(path).count), keeping: [])
-        #expect(try contents(path) == empty)
+        #expect(try contents(path) == empty + cut(written - Int64(empty.count + cut(0).count)))
+        #expect(journal.writtenLength == written)
+        var decoder = try JournalDecoder([UInt8](try contents(path)))
+        #expect(decoder.next() == nil && !decoder.isTorn && decoder.writtenLength == written)
         #expect(!FileManager.default.fileExists(atPath: path + JournalHeader.cutSuffix))
     }
 

@@ -172,7 +172,7 @@ import Testing
             longestDelayMilliseconds: 30_000
         )
         var sorter = RowSorter(sendsLost: true, known: [], recovery: PartRecovery(softAnswers: [answer]), now: now)
-        guard case .soft(let notBefore, let longest) = sorter.sort(row: 0, loaded) else {
+        guard case .soft(let notBefore, let longest, _) = sorter.sort(row: 0, loaded) else {
             Issue.record("it was answered softly")
             return
         }

@@ -72,6 +72,7 @@ enum DispatchFixture {
         priority: Int16 = 0,
         attempt: Int16 = 1,
         refusals: Int16 = 0,
+        waitsFor: String? = nil,
         validUntilMilliseconds: Int64? = nil
     ) -> ClaimedPart {
         ClaimedPart(
@@ -94,6 +95,7 @@ enum DispatchFixture {
             isApplicationProven: isApplicationProven,
             isAlone: isAlone,
             othersPass: othersPass,
+            waitsFor: waitsFor,
             validUntil: validUntilMilliseconds.map { DatabaseTime(microsecondsSince1970: $0 * 1_000) }
         )
     }

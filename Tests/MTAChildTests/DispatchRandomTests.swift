@@ -71,6 +71,7 @@ import Testing
         case 21 where world.mayClaim && !world.isProbing && !world.isProbingTrouble: world.claim()
         case 22 where world.chance(10): world.changeState()
         case 23 where world.chance(60): world.fastShutdown()
+        case 23 where world.chance(60): world.drain()
         case 23 where world.chance(20): world.perform(.journalLong(1))
         default: break
         }

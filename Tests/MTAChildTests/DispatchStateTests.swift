@@ -91,6 +91,43 @@ import Testing
         #expect(dispatch.window.unresolved == 4)
     }
 
+    /// At the pace of its delivery a part may take minutes: who leaves does not stay for it.
+    @Test func whatARateHoldsGoesBackWhenTheChildLeaves() throws {
+        var dispatch = dispatch()
+        let part = try partOfThreeBatches()
+        let delivery = part.claimed.deliveryID
+        let limit = RateLimit(id: 1, messagesPerSecond: 2, deliveryID: delivery)
+        _ = dispatch.handle(.limitsSeen([limit], asked: [delivery]), now: now)
+        _ = dispatch.handle(.prepared(part), now: now)
+        let asked = dispatch.pace.slicesToAsk(at: .zero).map(\.limit)
+        let slice = RateSlice(limit: 1, messages: 1, startsIn: .zero, messagesPerSecond: 2)
+        let granted = dispatch.handle(.slices([slice], asked: asked), now: now)
+        let sent = dispatch.handle(.marked(marks(granted), held: [1]), now: now)
+        let batch = try #require(batches(sent).first)
+        #expect(dispatch.window.inGateway == 1)
+
+        #expect(released(dispatch.handle(.drain, now: now)).isEmpty, "one of its messages has no answer yet")
+        let answer = Outcome(index: 0, outcomeClass: .accepted, status: 200)
+        #expect(released(dispatch.handle(.resolved(batchID: batch, outcomes: [answer]), now: now)).isEmpty)
+        let taken = dispatch.storing.take()
+        let (stored, rows) = try #require(taken)
+        let last = dispatch.handle(.stored(StoreReport(), claims: stored.claims, windowRows: rows), now: now)
+        #expect(released(last) == [PartToken(part: 1, token: 1)])
+        _ = dispatch.handle(.released(PartToken(part: 1, token: 1)), now: now)
+        #expect(dispatch.isEmpty)
+    }
+
+    @Test func whatNoRateHoldsIsSentBeforeTheChildLeaves() throws {
+        var dispatch = dispatch()
+        _ = dispatch.handle(.drain, now: now)
+        let first = dispatch.handle(.prepared(try partOfThreeBatches()), now: now)
+        #expect(marks(first) == [PartMark(part: 1, token: 1, through: 4)] && released(first).isEmpty)
+    }
+
+    private func released(_ actions: [DispatchState.Action]) -> [PartToken] {
+        actions.compactMap { if case .release(let claim, _) = $0 { claim } else { nil } }
+    }
+
     @Test func aResolvedPartEndsWithItsLastOutcome() throws {
         var dispatch = dispatch()
         try send(&dispatch, DispatchFixture.part(1, size: 2, delivery: try DispatchFixture.delivery()))

@@ -56,12 +56,188 @@ import Testing
         send(&dispatch, DispatchFixture.part(1, size: 100, delivery: try DispatchFixture.delivery(maxRetries: 0)))
         let actions = dispatch.handle(.resolved(batchID: 100, outcomes: (0..<100).map { refusal($0) }), now: now)
         #expect(entered(actions))
+        #expect(released(actions).isEmpty && dispatch.counters.failed == 0 && dispatch.window.unresolved == 0)
+        let closing = try #require(dispatch.storing.take()?.batch.closing.first)
+        #expect(closing.retries.flatMap(\.sequences).count == 100 && closing.ambiguous.isEmpty)
+        // Others go first as probes; no child has seen others pass.
+        #expect(closing.retries.allSatisfy { !$0.countsAttempt && $0.refusals == -1 })
+        #expect(closing.retries.contains { $0.delayMilliseconds == 0 }, "due at once: a probe may find out with them")
+    }
+
+    @Test func whatIsLeftOfAPartGoesBackAndKnowsWhatWasRefused() throws {
+        var dispatch = dispatch()
+        send(&dispatch, DispatchFixture.part(1, size: 100, slice: 50, delivery: try DispatchFixture.delivery()))
+        var actions = dispatch.handle(.resolved(batchID: 100, outcomes: (0..<50).map { refusal($0) }), now: now)
+        let unsent = (0..<Int32(50)).map { Outcome(index: $0, outcomeClass: .unprocessed, neverLeft: true) }
+        for flight in dispatch.flights.all.map(\.batch.id) where flight != 100 {
+            actions += dispatch.handle(.resolved(batchID: flight, outcomes: unsent), now: now)
+        }
+        #expect(entered(actions))
         let recovery = try #require(released(actions).first)
-        #expect(recovery.softAnswers.isEmpty && recovery.ambiguous.isEmpty, "as if they had never been tried")
-        #expect(
-            dispatch.counters.failed == 0 && dispatch.isEmpty && dispatch.window.unresolved == 0
-                && dispatch.storing.outcomes.isEmpty
+        #expect(recovery.softAnswers.count == 50 && recovery.softAnswers.allSatisfy(\.isRefusal))
+        #expect(recovery.ambiguous.isEmpty && dispatch.parts.isEmpty && dispatch.flights.isEmpty)
+    }
+
+    @Test func aChildThatWaitsForTheGatewayGoesOnWhenItIsBack() throws {
+        var dispatch = dispatch()
+        let part = DispatchFixture.part(1, size: 100, delivery: try DispatchFixture.delivery())
+        send(&dispatch, part)
+        _ = dispatch.handle(.resolved(batchID: 100, outcomes: (0..<100).map { refusal($0) }), now: now)
+        #expect(dispatch.trouble == .left && !dispatch.permission.maySend && !dispatch.permission.isShuttingDownFast)
+        _ = dispatch.storing.take()
+        // It probes, and another one takes its place.
+        _ = dispatch.handle(.becameProber, now: now)
+        #expect(dispatch.isProbingTrouble && dispatch.permission.maySend)
+        _ = dispatch.handle(.lostProber, now: now)
+        #expect(dispatch.trouble == .left && !dispatch.permission.maySend)
+        _ = dispatch.handle(.troubleSeen(.opening(since: .zero, sharers: 1)), now: now)
+        #expect(dispatch.trouble == .none && dispatch.permission.maySend && dispatch.gateway.ramp != nil)
+        #expect(!submitted(send(&dispatch, DispatchFixture.part(2, size: 10, delivery: part.delivery))).isEmpty)
+    }
+
+    // MARK: What some messages get while others pass
+
+    @Test func whatOthersWereAnsweredTellsWhoseFaultARefusalIs() throws {
+        for (passes, before) in [(true, Int16(0)), (true, 4), (false, 0), (false, 4)] {
+            var dispatch = dispatch()
+            var part = DispatchFixture.part(1, size: 3, delivery: try DispatchFixture.delivery())
+            part.claimed = DispatchFixture.claimed(1, size: 3, refusals: before)
+            send(&dispatch, part)
+            let other =
+                passes ? accepted(0) : Outcome(index: 0, outcomeClass: .permanent, status: 400, reason: "BadPriority")
+            let outcomes = [
+                refusal(1, .server, status: 500, reason: "INTERNAL"), other, refusal(2, .message, status: 429),
+            ]
+            _ = dispatch.handle(.resolved(batchID: 100, outcomes: outcomes), now: now)
+            _ = dispatch.handle(.deliveryStates([:]), now: now)
+            let closing = try #require(dispatch.storing.take()?.batch.closing.first)
+            let retry = try #require(closing.retries.first { !$0.countsAttempt })
+            #expect(retry.refusals == (passes ? max(before, 1) + 1 : before == 0 ? -1 : before), "\(passes), \(before)")
+        }
+    }
+
+    @Test func aTroubleBlamesNoMessageForWhatPassedJustBeforeIt() throws {
+        var dispatch = dispatch()
+        send(&dispatch, DispatchFixture.part(1, size: 100, delivery: try DispatchFixture.delivery()))
+        _ = dispatch.handle(.resolved(batchID: 100, outcomes: (0..<10).map { accepted($0) }), now: now)
+        dispatch.moment = .milliseconds(100)
+        let outcomes = (10..<Int32(100)).map { refusal($0, .server, status: 500, reason: "INTERNAL") }
+        #expect(entered(dispatch.handle(.resolved(batchID: 100, outcomes: outcomes), now: now)))
+        let retries = try #require(dispatch.storing.take()?.batch.closing.first).retries
+        #expect(retries.filter { $0.refusals == -1 }.reduce(0) { $0 + $1.sequences.count } == 81)
+    }
+
+    /// One bad token of a hundred was tried each minute for five days, and each time the application was in trouble.
+    @Test func aMessageThatWasRefusedWhileOthersPassedSaysNothingOfTheGateway() throws {
+        for refusals in [Int16(0), 2] {
+            var dispatch = dispatch()
+            var part = DispatchFixture.part(1, size: 10, delivery: try DispatchFixture.delivery())
+            part.claimed = DispatchFixture.claimed(1, size: 10, refusals: refusals)
+            send(&dispatch, part)
+            let outcomes = (0..<Int32(10)).map { refusal($0, .server, status: 500, reason: "INTERNAL") }
+            #expect(entered(dispatch.handle(.resolved(batchID: 100, outcomes: outcomes), now: now)) == (refusals == 0))
+        }
+    }
+
+    @Test func messagesThatNeedACredentialWaitApartAndAllOthersGoOn() throws {
+        let reason = "401 THIRD_PARTY_AUTH_ERROR"
+        let wrong = { (index: Int32) in refusal(index, .credential, status: 401, reason: "THIRD_PARTY_AUTH_ERROR") }
+        var dispatch = dispatch()
+        send(&dispatch, DispatchFixture.part(1, size: 60, delivery: try DispatchFixture.delivery(maxRetries: 0)))
+        // The first 47 are bad: a run that is no trouble, however long.
+        var actions = dispatch.handle(.resolved(batchID: 100, outcomes: (0..<47).map(wrong)), now: now)
+        dispatch.moment += .seconds(5)
+        actions += dispatch.handle(.deliveryStates([:]), now: now)
+        #expect(!entered(actions) && dispatch.trouble == .none && dispatch.circuit == .closed)
+        let told = actions.compactMap { if case .credentialRefused(let reason) = $0 { reason } else { nil } }
+        #expect(told == [reason], "once")
+        _ = dispatch.handle(.resolved(batchID: 100, outcomes: (47..<60).map { accepted($0) }), now: now)
+        let closing = try #require(dispatch.storing.take()?.batch.closing.first)
+        #expect(closing.retries.map(\.waitsFor) == [reason] && closing.retries.first?.sequences.count == 47)
+        #expect(dispatch.counters.failed == 0 && closing.retries.allSatisfy { !$0.countsAttempt })
+    }
+
+    @Test(arguments: [true, false])
+    func oneMessageFindsOutWhetherACredentialIsRight(_ isRight: Bool) throws {
+        let reason = "401 THIRD_PARTY_AUTH_ERROR"
+        var dispatch = dispatch()
+        var part = DispatchFixture.part(1, size: 5, delivery: try DispatchFixture.delivery())
+        part.claimed = DispatchFixture.claimed(1, size: 5, refusals: 3, waitsFor: reason)
+        let batches = submitted(send(&dispatch, part))
+        #expect(batches.map(\.count) == [1])
+        #expect(submitted(carryOutMarks(dispatch.handle(.deliveryStates([:]), now: now), &dispatch)).isEmpty)
+        let batch = try #require(batches.first)
+        let answer = isRight ? accepted(0) : refusal(0, .credential, status: 401, reason: "THIRD_PARTY_AUTH_ERROR")
+        let actions = carryOutMarks(
+            dispatch.handle(.resolved(batchID: batch.id, outcomes: [answer]), now: now),
+            &dispatch
         )
+        let works = actions.compactMap { if case .credentialWorks(let reason) = $0 { reason } else { nil } }
+        #expect(works == (isRight ? [reason] : []))
+        #expect(submitted(actions).map(\.count) == (isRight ? [4] : []))
+        guard !isRight else { return }
+        let closing = try #require(dispatch.storing.take()?.batch.closing.first)
+        #expect(closing.retries.map(\.waitsFor) == [reason] && closing.retries.map(\.refusals) == [4])
+        #expect(closing.retries.first?.sequences.count == 5 && dispatch.window.unresolved == 0)
+    }
+
+    @Test func probesAreSpreadOverTheirPart() {
+        // 47 bad ones side by side among 1,547 are met now and then, and not 47 times.
+        let places = (1...Int64(47)).map { DispatchState.place(ofProbe: $0, among: 1_547) }
+        #expect(places.count { $0 < 47 } <= 3 && Set(places).count == 47)
+        for count in 1...20 {
+            let met = Set((1...Int64(count * 3)).map { DispatchState.place(ofProbe: $0, among: count) })
+            #expect(met == Set(0..<count), "\(count)")
+        }
+    }
+
+    // MARK: What is no answer
+
+    @Test(arguments: ["MalformedAnswer", "INTERNAL_ERROR", "Timeout"])
+    func whatIsNoAnswerIsTheGatewaysTroubleAndCounts(_ reason: String) throws {
+        for policy in [AmbiguityPolicy.resend, .report] {
+            var dispatch = dispatch()
+            send(&dispatch, DispatchFixture.part(1, size: 100, delivery: try DispatchFixture.delivery(policy: policy)))
+            let status: Int16 = reason == "MalformedAnswer" ? 200 : 0
+            let outcomes = (0..<Int32(10)).map {
+                Outcome(index: $0, outcomeClass: .ambiguous, status: status, reason: reason)
+            }
+            let actions = dispatch.handle(.resolved(batchID: 100, outcomes: outcomes), now: now)
+            #expect(entered(actions) && !dispatch.permission.maySend)
+            #expect(dispatch.counters.unknown == (policy == .report ? 10 : 0))
+            #expect(dispatch.counters.retried == (policy == .report ? 0 : 10))
+        }
+    }
+
+    /// All that was sent waits for its resend meanwhile, so that nothing is held between two losses.
+    @Test func connectionsThatEndBeforeAnythingIsAnsweredAreTroubleHoweverFarApart() throws {
+        for answers in [false, true] {
+            var dispatch = dispatch()
+            let delivery = try DispatchFixture.delivery()
+            let lost = Outcome(index: 0, outcomeClass: .ambiguous, reason: "ConnectionLost")
+            send(&dispatch, DispatchFixture.part(1, size: 1, delivery: delivery))
+            #expect(!entered(dispatch.handle(.resolved(batchID: 100, outcomes: [lost]), now: now)))
+            _ = dispatch.storing.take()
+            _ = dispatch.handle(
+                .stored(StoreReport(), claims: [], windowRows: 0),
+                now: now
+            )
+            dispatch.moment = .seconds(15)
+            send(&dispatch, DispatchFixture.part(2, size: 2, delivery: delivery))
+            if answers { _ = dispatch.handle(.resolved(batchID: 200, outcomes: [accepted(1)]), now: now) }
+            #expect(entered(dispatch.handle(.resolved(batchID: 200, outcomes: [lost]), now: now)) == !answers)
+        }
+    }
+
+    @Test func aConnectionThatEndsIsOneFailureHoweverManyMessagesWereOnIt() throws {
+        var dispatch = dispatch()
+        send(&dispatch, DispatchFixture.part(1, size: 100, delivery: try DispatchFixture.delivery()))
+        let lost = { (index: Int32) in Outcome(index: index, outcomeClass: .ambiguous, reason: "ConnectionLost") }
+        dispatch.moment = .seconds(1)
+        #expect(!entered(dispatch.handle(.resolved(batchID: 100, outcomes: (0..<60).map(lost)), now: now)))
+        // Again and again, with nothing between them, it is trouble.
+        dispatch.moment = .seconds(3)
+        #expect(entered(dispatch.handle(.resolved(batchID: 100, outcomes: [lost(60)]), now: now)))
     }
 
     @Test func aFewRefusalsAmongManyWaitInAPartOfTheirOwnAndKeepTheirAttempt() throws {
@@ -106,10 +282,9 @@ import Testing
         let first = dispatch.handle(.resolved(batchID: 100, outcomes: [asked]), now: now)
         #expect(!entered(first))
         let outcomes = (1..<100).map { refusal($0) }
-        let recovery = try #require(
-            released(dispatch.handle(.resolved(batchID: 100, outcomes: outcomes), now: now)).first
-        )
-        #expect(recovery.notBeforeMilliseconds == now + 30_000)
+        _ = dispatch.handle(.resolved(batchID: 100, outcomes: outcomes), now: now)
+        let retries = try #require(dispatch.storing.take()?.batch.closing.first).retries
+        #expect(retries.contains { $0.sequences == [10_000] && $0.delayMilliseconds >= 30_000 })
     }
 
     @Test(arguments: [true, false])
@@ -124,9 +299,9 @@ import Testing
         #expect(dispatch.counters.retried == (isAdvice ? 1 : 0))
     }
 
-    @Test(arguments: [AnswerFault.foreign, .unknown, .gateway])
-    func aLoneMessageFailsInTheEndOnlyWhereNobodyKnowsWhy(_ fault: AnswerFault) throws {
-        for refusals in [Int16(8), 9] {
+    @Test(arguments: [AnswerFault.foreign, .unknown, .server, .gateway])
+    func aMessageThatIsRefusedWhileOthersPassFailsInTheEnd(_ fault: AnswerFault) throws {
+        for refusals in [Int16(9), 10, -98, -99] {
             var dispatch = dispatch()
             var part = DispatchFixture.part(1, size: 2, delivery: try DispatchFixture.delivery())
             part.claimed = DispatchFixture.claimed(1, size: 2, refusals: refusals)
@@ -135,7 +310,7 @@ import Testing
                 .resolved(batchID: 100, outcomes: [accepted(0), refusal(1, fault, status: 400)]),
                 now: now
             )
-            #expect(dispatch.counters.failed == (refusals == 9 && fault != .gateway ? 1 : 0))
+            #expect(dispatch.counters.failed == ([10, -99].contains(refusals) && fault != .gateway ? 1 : 0))
         }
     }
 
@@ -229,7 +404,7 @@ import Testing
         let first = try #require(batches.first?.id)
         #expect(dispatch.flights[first]?.rows == [2])
         #expect(submitted(carryOutMarks(dispatch.handle(.probe, now: now), &dispatch)).isEmpty, "one at a time")
-        // Refused: the same message is the next probe, as it has not arrived.
+        // Refused: another message is the next probe.
         _ = dispatch.handle(.resolved(batchID: first, outcomes: [refusal(0)]), now: now)
         #expect(dispatch.isProbingTrouble)
         #expect(submitted(dispatch.handle(.resendDue(batchID: first), now: now)).isEmpty)
@@ -239,7 +414,7 @@ import Testing
         let over = dispatch.handle(.resolved(batchID: batches[0].id, outcomes: [accepted(0)]), now: now)
         #expect(over.contains { if case .troubleOver = $0 { true } else { false } })
         #expect(dispatch.trouble == .none && dispatch.gateway.ramp != nil)
-        #expect(dispatch.counters.sent == 1 && dispatch.counters.retried == 0)
+        #expect(dispatch.counters.sent == 1 && dispatch.counters.retried == 1)
     }
 
     @Test func aProbeThatIsNotAnsweredIsAmbiguousAndTheNextOneIsAnotherMessage() throws {
@@ -271,6 +446,28 @@ import Testing
         #expect(!entered(over) && dispatch.trouble == .none && dispatch.permission.maySend)
     }
 
+    @Test func ofABatchThatWasNotProcessedOneMessageProbes() throws {
+        var dispatch = dispatch()
+        let part = DispatchFixture.part(1, size: 5, delivery: try DispatchFixture.delivery())
+        let batch = try #require(submitted(carryOutMarks(send(&dispatch, part), &dispatch)).first)
+        #expect(batch.count == 5)
+        dispatch.trouble = .probing(mayProbe: false)
+        let lost = (0..<5).map { Outcome(index: $0, outcomeClass: .unprocessed) }
+        _ = dispatch.handle(.resolved(batchID: batch.id, outcomes: lost), now: now)
+        #expect(submitted(dispatch.handle(.resendDue(batchID: batch.id), now: now)).isEmpty, "not before it may")
+        var tried: Set<Int32> = []
+        for turn in 1...5 {
+            dispatch.moment = .seconds(10 * turn)
+            let probes = submitted(dispatch.handle(.probe, now: now))
+            #expect(probes.map(\.count) == [1])
+            let probe = try #require(probes.first)
+            tried.formUnion(dispatch.flights[probe.id]?.rows ?? [])
+            let refused = Outcome(index: 0, outcomeClass: .unprocessed)
+            _ = dispatch.handle(.resolved(batchID: probe.id, outcomes: [refused]), now: now)
+        }
+        #expect(tried == [0, 1, 2, 3, 4])
+    }
+
     @Test func aMessageThatIsAlwaysRefusedHidesNoGatewayThatIsBack() throws {
         var dispatch = dispatch()
         dispatch.trouble = .probing(mayProbe: false)
@@ -287,7 +484,7 @@ import Testing
         }
         #expect(tried == [0, 1, 2])
         // Otherwise the part goes back, for others to go first, and its next owner takes another message.
-        for (token, row) in [Int64(1): Int32(0), 2: 1, 4: 0] {
+        for (token, row) in [Int64(1): Int32(0), 2: 1, 4: 2] {
             var dispatch = self.dispatch()
             dispatch.trouble = .probing(mayProbe: false)
             var part = DispatchFixture.part(1, size: 3, delivery: try DispatchFixture.delivery())
@@ -298,7 +495,7 @@ import Testing
             #expect(released(dispatch.handle(.probeFailed, now: now)).isEmpty, "it is on the wire")
             _ = dispatch.handle(.resolved(batchID: batch.id, outcomes: [refusal(0)]), now: now)
             let recovery = try #require(released(dispatch.handle(.probeFailed, now: now)).first)
-            #expect(recovery.ambiguous.isEmpty && recovery.softAnswers.isEmpty)
+            #expect(recovery.ambiguous.isEmpty && recovery.softAnswers.map(\.isRefusal) == [true])
             #expect(dispatch.isEmpty && dispatch.window.unresolved == 0 && dispatch.isProbingTrouble)
         }
     }

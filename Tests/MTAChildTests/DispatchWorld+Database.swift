@@ -34,9 +34,7 @@ extension DispatchWorld {
         loaded.decisions = part.sequences.map { $0 % 13 == 5 ? .disabled : .sendable }
         let recovery = PartRecovery(
             ambiguous: part.ambiguous.sorted(),
-            softAnswers: part.soft.sorted().map {
-                .init(sequence: $0, attempt: 1, httpStatus: 503, reason: "", notBefore: nil)
-            }
+            softAnswers: part.soft.values.sorted { $0.sequence < $1.sequence }
         )
         var sorter = RowSorter(
             sendsLost: part.delivery.ambiguityPolicy == .resend,
@@ -62,7 +60,8 @@ extension DispatchWorld {
             case .send: rows.append(Int32(row))
             case .decided(let status, let reason):
                 prepared.decided.append(.init(row: Int32(row), status: status, reason: reason))
-            case .soft: prepared.softAnswers.append(.init(row: Int32(row), notBeforeMilliseconds: now))
+            case .soft(_, _, let kind):
+                prepared.softAnswers.append(.init(row: Int32(row), notBeforeMilliseconds: now, kind: kind))
             }
         }
         prepared.lost = sorter.lost
@@ -122,7 +121,7 @@ extension DispatchWorld {
         if onWire { fail("part \(part.id) goes back with messages on the wire") }
         part.isClaimed = false
         part.mark = 0
-        part.soft.formUnion(recovery.softAnswers.map(\.sequence))
+        for answer in recovery.softAnswers { part.soft[answer.sequence] = answer }
         part.ambiguous.formUnion(recovery.ambiguous)
         parts[claim.part] = part
     }

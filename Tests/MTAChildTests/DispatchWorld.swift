@@ -20,7 +20,7 @@ struct DispatchWorld {
         var rows: [Int32: MessageStatus] = [:]
         var retries: Set<Int32> = []
         var rest: MessageStatus?
-        var soft: Set<Int32> = []
+        var soft: [Int32: PartRecovery.SoftAnswer] = [:]
         var ambiguous: Set<Int32> = []
 
         var sequences: [Int32] { (0..<Int32(size)).map { Int32(id) * 10_000 + $0 } }
@@ -64,6 +64,8 @@ struct DispatchWorld {
     var isInTrouble = false
     var isProbingTrouble = false
     var isShuttingDownFast = false
+    /// The child leaves and claims no more; another one gets what it gives back.
+    var isDraining = false
     var isJournalBroken = false
     var stopsApplication = false
     var mixesUp = false
@@ -74,7 +76,7 @@ struct DispatchWorld {
     /// What has happened, so that a schedule in which nothing happens is noticed.
     var seen: Set<String> = []
 
-    var mayClaim: Bool { !isShuttingDownFast && !isCircuitOpen && !isInTrouble }
+    var mayClaim: Bool { !isShuttingDownFast && !isDraining && !isCircuitOpen && !isInTrouble }
 
     mutating func fail(_ what: String) { failures.append(what) }
 
@@ -123,6 +125,8 @@ struct DispatchWorld {
                 told[id] = states[id]
             case .lookAgain(let pause): looks.append(dispatch.moment + pause)
             case .cutRate: seen.insert("rate cut")
+            case .credentialRefused: seen.insert("credential refused")
+            case .credentialWorks: seen.insert("credential works")
             case .store, .claimMore, .askForSlices: break
             }
         }
@@ -278,7 +282,7 @@ struct DispatchWorld {
         let kinds: [OutcomeClass] = [.accepted, .accepted, .accepted, .permanent, .retry, .unprocessed, .ambiguous]
         let kind = kinds[Int.random(in: 0..<kinds.count, using: &random)]
         let isAnswer = kind != .unprocessed && kind != .ambiguous
-        let faults: [AnswerFault] = [.message, .message, .gateway, .foreign, .unknown]
+        let faults: [AnswerFault] = [.message, .message, .gateway, .server, .credential, .foreign, .unknown]
         let fault = kind == .retry ? faults[Int.random(in: 0..<faults.count, using: &random)] : nil
         return Outcome(index: index, outcomeClass: kind, status: isAnswer ? 200 : 0, fault: fault)
     }
@@ -320,6 +324,11 @@ struct DispatchWorld {
             limits = limits.filter { _ in !chance(2) }
             perform(.limitsSeen(limits, asked: [16]))
         }
+    }
+
+    mutating func drain() {
+        isDraining = true
+        perform(.drain)
     }
 
     mutating func fastShutdown() {

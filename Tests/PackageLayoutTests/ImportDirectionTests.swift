@@ -7,7 +7,8 @@ import Testing
     /// The own targets that a target may import; nil when the table does not know it.
     private func allowed(_ target: String) -> Set<String>? {
         let belowProcesses: Set<String> = [
-            "TrackingSpools", "ProcessEvents", "ProcessProtocol", "MetricsEndpoint", "Gateways", "Store", "HTTP2",
+            "HTTPConnections", "TrackingSpools", "ProcessEvents", "ProcessProtocol", "MetricsEndpoint", "Gateways",
+            "Store", "HTTP2",
             "CurlClient",
             "PostgresClient",
             "Content", "OperatingSystem", "PushCore",
@@ -26,6 +27,7 @@ import Testing
         case "GatewaySimulator": return ["HTTP2", "PushCore"]
         case "Store": return ["Schema", "PostgresClient", "Content", "PushCore"]
         case "ProcessEvents": return ["Store", "PostgresClient"]
+        case "HTTPConnections": return ["PushCore"]
         case "TrackingSpools": return ["ProcessEvents", "Store", "OperatingSystem", "PushCore"]
         case "Gateways": return ["HTTP2", "CurlClient", "CPKCS12", "PushCore"]
         case "ProcessProtocol": return ["PushCore"]

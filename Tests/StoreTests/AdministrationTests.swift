@@ -39,8 +39,18 @@ struct AdministrationTests {
         changed[0].userKey = "other"
         changed[1].recipient = ["firstName": "Bob"]
         changed.append(ImportRow(line: 9, pushToken: Self.token(2), userKey: "u2", recipient: ["firstName": "Last"]))
-        let second = try await store.importSubscriptions(application: "shop-ios", rows: Self.batches(changed))
-        #expect(second.created == 1 && second.disabled == 1 && second.updated == 4)
+        var options = ImportOptions()
+        options.age = .now
+        options.bringsBack = [.quarantined, .disabled]
+        let second = try await store.importSubscriptions(
+            application: "shop-ios",
+            rows: Self.batches(changed),
+            options: options
+        )
+        #expect(
+            second.moved == 1 && second.updated == 3 && second.returned == [.quarantined: 1] && second.replaced == 1
+        )
+        #expect(second.lines == 6 && second.created == 0)
         let all = try await store.subscriptions(application: "shop-ios")
         #expect(all.count == 6 && all.filter(\.enabled).count == 5)
         #expect(all.first { $0.userKey == "u1" }?.disabledReason == "token_moved")
@@ -57,10 +67,12 @@ struct AdministrationTests {
             ImportRow(line: 2, pushToken: Self.token(1)), ImportRow(line: 3, pushToken: "not-a-token"),
             ImportRow(line: 4, pushToken: Self.token(2), userKey: "a\u{0}b"), ImportRow(line: 5, pushToken: ""),
         ]
+        var options = ImportOptions()
+        options.skipsMalformed = true
         let report = try await fixture.store.importSubscriptions(
             application: "shop-ios",
             rows: Self.batches(rows),
-            skipMalformed: true
+            options: options
         )
         #expect(report.created == 1 && report.skipped == 3 && report.problems.map(\.line) == [3, 4, 5])
         #expect(!report.problems.contains { $0.description.contains("not-a-token") })

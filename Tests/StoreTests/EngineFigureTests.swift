@@ -34,6 +34,52 @@ import Testing
         #expect(try await fixture.store.engineFigures().queues.isEmpty)
     }
 
+    /// A child that has claimed messages may wait for a rate with them.
+    @Test func claimedMessagesAgeToo() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 100)
+        _ = try await fixture.startedDelivery()
+        try await fixture.prepare(partSize: 100)
+        let claimed = try await fixture.claim(limit: 100).reduce(0) { $0 + Int64($1.size) }
+        try await fixture.sql(
+            "UPDATE pushmta_engine.delivery_part SET priority = 50, not_before = now() - interval '150 s'"
+        )
+        let queue = try #require(try await fixture.store.engineFigures().queues.first)
+        #expect(claimed == 100 && queue.claimed == 100 && queue.messages == 0 && queue.isTransactional)
+        #expect(queue.oldestSeconds > 149)
+        try await fixture.sql("UPDATE pushmta_engine.delivery_part SET sent = size")
+        #expect(try await fixture.store.engineFigures().queues.isEmpty, "each has its outcome")
+    }
+
+    @Test func deliveriesAreCountedByState() async throws {
+        let fixture = try await StoreFixture.make()
+        let paused = try await fixture.startedDelivery()
+        let waiting = try await fixture.startedDelivery()
+        let failed = try await fixture.startedDelivery()
+        try await fixture.store.pauseDelivery(paused)
+        try await fixture.store.postponePreparation(waiting, reason: "a view is away")
+        try await fixture.store.failDelivery(failed, reason: "no content")
+        let figures = try await fixture.store.engineFigures().deliveries
+        let counts = Dictionary(uniqueKeysWithValues: figures.map { ($0.state, $0.count) })
+        #expect(
+            counts == ["pending": 0, "preparing": 0, "waiting": 1, "in_progress": 0, "paused": 1, "failed": 1],
+            "\(counts)"
+        )
+    }
+
+    @Test func aWriteFindsOutWhatReadingDoesNot() async throws {
+        let fixture = try await StoreFixture.make()
+        #expect(try await fixture.store.takesWrites())
+        try await fixture.sql(
+            """
+            DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$
+            """
+        )
+        let later = Store(configuration: fixture.database.configuration())
+        #expect(try await !later.takesWrites())
+        await later.close()
+    }
+
     @Test func applicationsTellHowTheyStand() async throws {
         let fixture = try await StoreFixture.make()
         let application = try await fixture.store.application(named: "shop-ios")

@@ -60,21 +60,26 @@ struct PlanTests {
         let mark = try await plan(
             fixture,
             Store.markSQL,
-            "bigint[], bigint[], integer[], text",
-            "'{1}', '{1}', '{1}', 'claimed'"
+            "bigint[], bigint[], integer[], text, bigint",
+            "'{1}', '{1}', '{1}', 'claimed', 1"
         )
         // Without a join: the arrays have any length, which no plan knows.
         #expect(mark.contains("delivery_part_pkey") && !mark.contains("Function Scan"))
         let fence = try await plan(
             fixture,
             PartFence.sql,
-            "bigint[], bigint[], integer[], integer[], integer[], integer[], integer[], integer[], text",
-            "'{1}', '{1}', '{1}', '{0}', '{0}', '{0}', '{0}', '{0}', 'claimed'"
+            "bigint[], bigint[], integer[], integer[], integer[], integer[], integer[], integer[], text, bigint",
+            "'{1}', '{1}', '{1}', '{0}', '{0}', '{0}', '{0}', '{0}', 'claimed', 1"
         )
         #expect(fence.contains("delivery_part_pkey") && !fence.contains("Function Scan"))
         let inherited = try await plan(fixture, Store.inheritedAmbiguousSQL, "bigint", "1")
         #expect(inherited.contains("delivery_part_pkey") && inherited.contains("delivery_part_recovery_pkey"))
         #expect(!inherited.contains("Seq Scan"))
+        let pick = try await plan(fixture, Store.pickSQL, "text, bigint[], smallint", "'a', '{1}', -100")
+        #expect(
+            pick.contains("delivery_pending") && pick.contains("delivery_preparing") && !pick.contains("Seq Scan"),
+            "\(pick)"
+        )
         let work = try await plan(fixture, Store.readyWorkSQL, "integer", "100")
         #expect(work.contains("delivery_part_claim") && !work.contains("Seq Scan on delivery_part "))
     }
@@ -110,7 +115,7 @@ struct PlanTests {
         #expect(rows.contains("delivery_open") && !rows.contains("Sort") && !rows.contains("Seq Scan"), "\(plan)")
     }
 
-    @Test("Columns of a target mapping are looked up by its key, one subscription at a time")
+    @Test("Columns of a target mapping are looked up by its key, one person at a time")
     func mappedFields() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 20_000)
@@ -120,24 +125,24 @@ struct PlanTests {
             "INSERT INTO crm.person SELECT user_key, 'Lyon' FROM pushmta_engine.subscription"
         )
         try await fixture.sql("CREATE VIEW crm.people AS SELECT * FROM crm.person")
-        try await fixture.store.createMapping(name: "crm", label: "", view: "crm.people", keyColumn: "user_key")
+        let mapping = try await fixture.store.createMapping(
+            name: "crm",
+            label: "",
+            view: "crm.people",
+            keyColumn: "user_key"
+        )
         try await fixture.sql("UPDATE pushmta_engine.service SET target_mapping_id = 1")
         try await fixture.sql("ANALYZE")
-        let plain = MessageFields(names: ["mapping.city", "city"])
-        let fields = try await fixture.store.resolve(
-            plain,
-            application: try await fixture.store.application(named: "shop-ios")
-        )
-        let load = try await plan(
-            fixture,
-            Store.denseSQL(fields),
-            "date, bigint, integer, text, text",
-            "current_date, 1, 1, 'mapping.city', 'city'"
-        )
-        #expect(
-            load.contains("person_pkey") && load.contains("Index Scan using subscription_")
-                && !load.contains("Seq Scan")
-        )
+        for oneByOne in [true, false] {
+            let plan = try await fixture.store.views.read(
+                mapping.readSQL(["m.city"], oneByOne: oneByOne),
+                userKeys: (1...1_000).map { "shop-ios-\($0)" },
+                timeout: nil,
+                showsPlan: true
+            ).compactMap(\.first).compactMap(\.self).joined(separator: "\n")
+            #expect(plan.contains("person_pkey") && !plan.contains("Seq Scan"), "\(plan)")
+            #expect(!oneByOne || plan.contains("Index Cond"), "\(plan)")
+        }
         let other = try await fixture.store.application(named: "shop-ios")
         let city = MessageFields(names: ["city"])
         #expect(
@@ -151,7 +156,7 @@ struct PlanTests {
         let (fixture, _) = try await StoreFixture.prepared(messages: 20_000, partSize: 20)
         try await fixture.sql("ANALYZE")
         let state = try await plan(fixture, Store.sendingStateSQL, "integer, bigint[], integer", "1, '{16}', 1")
-        #expect(state.contains("delivery_pkey") && state.contains("application_health_pkey"))
+        #expect(state.contains("delivery_pkey") && state.contains("application_health_open"), "\(state)")
         let claim = try await plan(fixture, Store.claimSQL, "integer, integer, bigint, bigint", "1, 1, 1, 4")
         #expect(claim.contains("application_health_pkey") && claim.contains("delivery_pkey"))
         let messages = try await plan(
@@ -174,7 +179,7 @@ struct PlanTests {
         }
         let step = try await plan(fixture, Store.clockStepSQL, "", "")
         #expect(step.contains("delivery_part_unloaded"))
-        let events = try await plan(fixture, Store.openTokenEventSQL, "integer", "10")
+        let events = try await plan(fixture, Store.openTokenEventSQL, "integer, integer", "10, 3")
         #expect(events.contains("token_event_invalid"))
         let lock = try await plan(fixture, DeliveryLock.sql, "bigint[]", "'{1}'")
         #expect(lock.contains("delivery_pkey") && lock.contains("delivery_part_pkey"))

@@ -23,7 +23,8 @@
 //   nobody.
 //
 // SETTINGS
-//   PUSHMTA_TEST_CASES (cases of random tests) and PUSHMTA_TEST_SEED (their seed).
+//   PUSHMTA_TEST_CASES (cases of random tests) and PUSHMTA_TEST_SEED (their seed); PUSHMTA_TEST_SHADOWS=1 puts objects in the
+//   place of PostgreSQL's own into each database (ShadowNames).
 //
 // SEE ALSO
 //   ClusterDirectory.swift, TestDatabase.swift, TestTemplate.swift, TestPooler.swift, Eventually.swift, TestRandom.swift
@@ -79,7 +80,7 @@ public final class TestCluster: Sendable {
     /// A connection to the database for administration.
     public func connect(database: String = "postgres") async throws -> PostgresConnection {
         let name = PostgresApplicationName(role: "test", host: "localhost", pid: 0)
-        return try await .connect(PostgresConfiguration(connectionString(database: database), applicationName: name))
+        return try await .forPeople(PostgresConfiguration(connectionString(database: database), applicationName: name))
     }
 
     /// Starts the server after ``stop(immediately:)``.

@@ -32,7 +32,9 @@ public final class TestDatabase: Sendable {
         let connection = try await cluster.connect()
         try await connection.run(script: "CREATE DATABASE \(name) TEMPLATE \"\(template.name)\"")
         await connection.close()
-        return TestDatabase(name: name, cluster: cluster)
+        let database = TestDatabase(name: name, cluster: cluster)
+        if template.hasShadows { try await ShadowNames.lead(to: database.configuration()) }
+        return database
     }
 
     /// How to connect to it.
@@ -41,9 +43,9 @@ public final class TestDatabase: Sendable {
         return PostgresConfiguration(connectionString, applicationName: name)
     }
 
-    /// A connection to it.
+    /// A connection to it, for SQL of a test's own: it looks names up as psql would.
     public func connect(role: String = "test") async throws -> PostgresConnection {
-        try await .connect(configuration(role: role))
+        try await .forPeople(configuration(role: role))
     }
 
     /// Drops the database now and ends all connections to it.
@@ -51,5 +53,14 @@ public final class TestDatabase: Sendable {
         let connection = try await cluster.connect()
         try await connection.run(script: "DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
         await connection.close()
+    }
+}
+
+extension PostgresConnection {
+    /// A connection that looks names up where the server says, as one of psql does, and creates in `public`, and not in `pg_catalog` alone.
+    public static func forPeople(_ configuration: PostgresConfiguration) async throws -> PostgresConnection {
+        let connection = try await connect(configuration)
+        try await connection.execute(PostgresStatement("SET search_path = public", prepare: false))
+        return connection
     }
 }

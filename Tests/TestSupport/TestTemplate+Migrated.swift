@@ -3,10 +3,25 @@ import Store
 
 extension TestTemplate {
     /// A database with the product's schema.
-    public static let migrated = TestTemplate(name: "template_migrated") { connectionString in
-        let name = PostgresApplicationName(role: "template", host: "localhost", pid: 0)
-        try await Store.migrate(PostgresConfiguration(connectionString, applicationName: name))
-    }
+    public static let migrated: TestTemplate = {
+        var template = TestTemplate(name: "template_migrated") { connectionString in
+            let name = PostgresApplicationName(role: "template", host: "localhost", pid: 0)
+            let configuration = PostgresConfiguration(connectionString, applicationName: name)
+            if ShadowNames.areEverywhere { try await ShadowNames.plant(in: configuration) }
+            try await Store.migrate(configuration)
+            // Tests make views of people by the dozen; what they may hide from the one who reads them they say.
+            let connection = try await PostgresConnection.connect(configuration)
+            try await connection.run(
+                script: """
+                    ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO pushmta_reader;
+                    ALTER DEFAULT PRIVILEGES GRANT USAGE ON SCHEMAS TO pushmta_reader;
+                    """
+            )
+            await connection.close()
+        }
+        template.hasShadows = ShadowNames.areEverywhere
+        return template
+    }()
 }
 
 extension TestDatabase {

@@ -5,6 +5,9 @@ public struct TestTemplate: Sendable {
     /// Fills the new database, given its connection string.
     let prepare: @Sendable (String) async throws -> Void
 
+    /// Whether it has objects in the place of PostgreSQL's own, see ``ShadowNames``.
+    var hasShadows = false
+
     /// Describes a template; `prepare` gets the new database's connection string and must close its connections.
     public init(name: String, prepare: @escaping @Sendable (String) async throws -> Void) {
         self.name = name

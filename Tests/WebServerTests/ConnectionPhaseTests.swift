@@ -1,6 +1,6 @@
 import Testing
 
-@testable import WebServer
+@testable import HTTPConnections
 
 @Suite struct ConnectionPhaseTests {
     private let limits = ConnectionPhase.Limits(header: 10, body: 20, idle: 100, write: 30)

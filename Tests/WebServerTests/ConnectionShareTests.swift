@@ -1,3 +1,4 @@
+import HTTPConnections
 import Logging
 import PushCore
 import Testing

@@ -1,4 +1,5 @@
 import Foundation
+import PostgresClient
 import TestSupport
 import Testing
 
@@ -22,6 +23,37 @@ import Testing
         #expect(try await site.get("/health/live").status == 200)
         try await cluster.launch()
         try await site.waitUntilReady()
+        try await site.drain()
+    }
+
+    /// A standby before its promotion answers, and takes nothing.
+    @Test func aDatabaseThatTakesNoWritesIsAReason() async throws {
+        let cluster = try await TestCluster.start()
+        let site = try await WebSite.start(database: try await TestDatabase.create(.migrated, in: cluster))
+        func turn(_ value: String) async throws {
+            let owner = try await site.database.connect()
+            try await owner.run(script: "SET default_transaction_read_only = off")
+            try await owner.run(
+                script: "ALTER DATABASE \(site.database.name) SET default_transaction_read_only = \(value)"
+            )
+            try await owner.run(
+                script: """
+                    SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a
+                    WHERE a.datname = current_database() AND a.pid <> pg_backend_pid()
+                    """
+            )
+            await owner.close()
+        }
+        try await turn("on")
+        try await eventually("it is noticed") {
+            try await site.get("/health/ready").body.contains("the database takes no writes")
+        }
+        #expect(try await site.get("/health/ready").status == 503)
+        #expect(try await site.get("/health/ready?for=tracking").status == 200)
+        #expect(site.server.metricsPage().contains("pushmta_database_up 0"))
+        try await turn("off")
+        try await site.waitUntilReady()
+        #expect(site.server.metricsPage().contains("pushmta_database_up 1"))
         try await site.drain()
     }
 

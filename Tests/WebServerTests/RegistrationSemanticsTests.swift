@@ -64,6 +64,46 @@ import Testing
         )
     }
 
+    /// Any client can send any device id: what another person has there ends when the gateway says so, and never by such a word, whether
+    /// it comes by itself or in one transaction with that person's own registration.
+    @Test(arguments: ["bob", ""], [UserKeyClaim.open, .unproven, .proven])
+    func aDeviceIDWithAnotherTokenAndUserEndsNobodysAddress(_ user: String, _ claim: UserKeyClaim) async throws {
+        for together in [false, true] {
+            let site = try await StoreSite.make()
+            let ada = try registration("token-one", device: "d")
+            let nobody = try registration("token-nine", user: "", device: "d")
+            var stranger = try registration("token-two", user: user, device: "d")
+            stranger.claim = claim
+            if together {
+                _ = try await site.store.register([ada, nobody, stranger])
+            } else {
+                for one in [ada, nobody, stranger] { _ = try await site.store.register([one]) }
+            }
+            let said = claim == .unproven ? "" : user
+            let expected = [
+                "token-one ada true", "token-nine  true", said.isEmpty ? "token-two  true" : "token-two \(said) true",
+            ]
+            #expect(try await rows(site) == expected, "together: \(together)")
+            // The same token with another user ends the row before it, or a message for one person would reach the other.
+            stranger = try registration("token-one", user: user, device: "d")
+            stranger.claim = claim
+            _ = try await site.store.register([stranger])
+            #expect(try await rows(site).first == "token-one ada false token_moved", "together: \(together)")
+        }
+    }
+
+    /// When the user keys that only devices have said are taken away, two people who have said the same id both keep their address.
+    @Test func unlinkingEndsNobodysAddress() async throws {
+        let site = try await StoreSite.make()
+        for (token, user) in [("token-one", "ada"), ("token-two", "bob")] {
+            _ = try await site.store.register([registration(token, user: user, device: "d")])
+        }
+        try await site.run("SELECT pushmta_engine.unlink_unproven(1, 0, 100)")
+        #expect(
+            try await rows(site).filter { $0.contains("true") }.sorted() == ["token-one  true", "token-two  true"]
+        )
+    }
+
     /// Each of them would end the one before it, and no SDK sends the same registration again.
     @Test func devicesWithAnIdThatAllHaveDoNotEndEachOther() async throws {
         let site = try await WebSite.start()
@@ -115,7 +155,7 @@ import Testing
                     batch.append(
                         try registration(
                             "device-token-\(Int.random(in: 0...5, using: &random))",
-                            user: "u\(Int.random(in: 0...2, using: &random))",
+                            user: ["", "u1", "u2"][Int.random(in: 0...2, using: &random)],
                             device: device == 0 ? nil : "d\(device)",
                             application: Int32.random(in: 1...2, using: &random)
                         )
@@ -156,7 +196,10 @@ import Testing
         }
         #expect(
             try await one.value(
-                "SELECT max(n) FROM (SELECT count(*) AS n FROM pushmta_engine.subscription WHERE enabled GROUP BY device_id) d"
+                """
+                SELECT max(n) FROM (SELECT count(*) AS n FROM pushmta_engine.subscription
+                    WHERE enabled GROUP BY device_id, user_key) d
+                """
             ) == "1"
         )
         try await one.drain()

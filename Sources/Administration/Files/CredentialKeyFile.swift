@@ -182,7 +182,7 @@ package enum KeyFileLock {
             guard use == .sealing || source.isSystemds else {
                 throw CommandFailure(
                     .data,
-                    "\(path(of: source.path)) cannot be written, without which nobody may change the key: \(error). Check the folder and your rights there."
+                    "\(path(of: source.path)) cannot be written, so the key cannot be changed: \(error). Run this as the user who owns that folder. If that is root, move the key into a folder of the service's user (install -d -o USER -m 700 FOLDER) and name it in credentialKeyFile."
                 )
             }
             return try await body()

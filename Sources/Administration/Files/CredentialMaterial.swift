@@ -54,6 +54,7 @@ package struct CredentialMaterial: Sendable {
         passphrase: () throws -> String
     ) throws {
         let form = CredentialForm(contents)
+        if let fault = Self.fault(contents, form, platform) { throw CommandFailure(.data, "\(naming.file): \(fault).") }
         guard form.platform == platform else {
             throw CommandFailure(
                 .data,
@@ -62,7 +63,9 @@ package struct CredentialMaterial: Sendable {
         }
         do {
             switch form {
-            case .certificate: try self.init(pkcs12: contents, passphrase: try passphrase())
+            case .certificate: try self.init(certificate: contents, passphrase: try passphrase())
+            // A key in PEM has no passphrase here.
+            case .pemCertificate: try self.init(certificate: contents, passphrase: "")
             case .projectKey: try self.init(projectKey: contents)
             case .serviceAccount: try self.init(serviceAccount: contents)
             case .apnsKey, .bareCertificate, .unknown:
@@ -70,6 +73,16 @@ package struct CredentialMaterial: Sendable {
             }
         } catch let error as GatewayCredentialError {
             throw CommandFailure(.data, "\(naming.file): \(error)")
+        }
+    }
+
+    /// What a file is that looks like none of the platform's, or like a project key of a length that none has.
+    private static func fault(_ contents: [UInt8], _ form: CredentialForm, _ platform: Platform) -> String? {
+        switch (platform, form) {
+        case (.ios, .projectKey), (.ios, .unknown): MaterialFault.text(contents)
+        case (.android, .unknown): MaterialFault.json(contents)
+        case (.android, .projectKey) where !projectKeyLengths.contains(contents.count): MaterialFault.json(contents)
+        default: nil
         }
     }
 
@@ -81,10 +94,10 @@ package struct CredentialMaterial: Sendable {
         certificate = nil
     }
 
-    private init(pkcs12: [UInt8], passphrase: String) throws(GatewayCredentialError) {
-        let certificate = try ClientCertificate(pkcs12: pkcs12, passphrase: passphrase)
+    private init(certificate contents: [UInt8], passphrase: String) throws(GatewayCredentialError) {
+        let certificate = try ClientCertificate(file: contents, passphrase: passphrase)
         kind = .apnsCertificate
-        bytes = SealedCertificate(pkcs12: pkcs12, passphrase: passphrase).material
+        bytes = SealedCertificate(pkcs12: contents, passphrase: passphrase).material
         let environments = [
             certificate.allowsSandbox ? "sandbox" : nil, certificate.allowsProduction ? "production" : nil,
         ]
@@ -99,7 +112,7 @@ package struct CredentialMaterial: Sendable {
     }
 
     private init(serviceAccount json: [UInt8]) throws(GatewayCredentialError) {
-        let account = try ServiceAccount(json: json)
+        let account = try GoogleAccount(json: json)
         self.init(.fcmServiceAccount, json, [("project_id", .text(account.projectID))])
     }
 
@@ -187,6 +200,20 @@ extension CredentialMaterial {
         }
     }
 
+    /// Checks that this host lets a credential read what it reads and ask where it asks: uploading one is no right to that.
+    ///
+    /// - Parameter accounts: the external accounts.
+    package func requireAllowed(_ settings: NMACSettings, _ accounts: [AccountRow]) throws {
+        guard kind == .fcmServiceAccount else { return }
+        let hasOwnAuthorities = !settings.relay.trustedCertsChain.isEmpty
+        let gateways = accounts.filter { hasOwnAuthorities || $0.namesAuthorities }.map(\.host)
+        do {
+            try GoogleAccount(json: bytes).requireAllowed(by: TokenSourcePolicy(settings.fcm), gateways: gateways)
+        } catch {
+            throw CommandFailure(.data, "\(error)")
+        }
+    }
+
     /// Ten years of 365 days and three leap days: nobody plans the end of a key for later, and a mistyped year gives centuries.
     private static let longestLife: TimeInterval = (10 * 365 + 3) * 86_400
 
@@ -241,7 +268,9 @@ package enum CredentialForm: Sendable {
     case serviceAccount
     /// One word: FCM's project key.
     case projectKey
-    /// A certificate in PEM, which lacks the key or is in a form that nobody delivers.
+    /// A certificate and its key in PEM.
+    case pemCertificate
+    /// A certificate in PEM without its key.
     case bareCertificate
     /// Anything else.
     case unknown
@@ -252,12 +281,14 @@ package enum CredentialForm: Sendable {
             self = .certificate
             return
         }
-        let text = String(decoding: bytes.prefix(65_536), as: UTF8.self)
+        var text = Substring(String(decoding: bytes.prefix(65_536), as: UTF8.self))
+        // Editors of Windows put a byte order mark before it.
+        if text.first == "\u{FEFF}" { text.removeFirst() }
         let words = text.split(whereSeparator: \.isWhitespace)
-        if words.first?.hasPrefix("{") == true {
+        if let first = words.first?.first, "{[\"<".contains(first) {
             self = .serviceAccount
-        } else if text.contains("BEGIN CERTIFICATE") {
-            self = .bareCertificate
+        } else if text.contains("BEGIN CERTIFICATE") || text.contains("BEGIN TRUSTED CERTIFICATE") {
+            self = text.contains("PRIVATE KEY-----") ? .pemCertificate : .bareCertificate
         } else if text.contains("-----BEGIN ") {
             self = .apnsKey
         } else if words.count == 1, words[0].utf8.allSatisfy({ (0x21...0x7E).contains($0) }) {
@@ -274,7 +305,8 @@ package enum CredentialForm: Sendable {
         case .certificate: "a certificate (PKCS#12)"
         case .serviceAccount: "a JSON file, as that of a service account"
         case .projectKey: "a single word, as a project key of FCM"
-        case .bareCertificate: "a certificate in PEM"
+        case .pemCertificate: "a certificate with its key in PEM"
+        case .bareCertificate: "a certificate in PEM without its private key"
         case .unknown: "of no form that a credential has"
         }
     }
@@ -282,7 +314,7 @@ package enum CredentialForm: Sendable {
     /// The platform that takes it; nil for none.
     package var platform: Platform? {
         switch self {
-        case .apnsKey, .certificate: .ios
+        case .apnsKey, .certificate, .pemCertificate: .ios
         case .serviceAccount, .projectKey: .android
         case .bareCertificate, .unknown: nil
         }
@@ -291,7 +323,7 @@ package enum CredentialForm: Sendable {
     /// What a platform takes, for people.
     package static func wanted(_ platform: Platform) -> String {
         switch platform {
-        case .ios: "Apple's key (.p8) or a certificate with its private key (.p12)"
+        case .ios: "Apple's key (.p8) or a certificate with its private key (.p12, or both in PEM)"
         case .android: "Google's service account (JSON file) or a file with FCM's project key"
         }
     }
@@ -373,6 +405,7 @@ package struct CredentialWriter: Sendable {
             bundleID: bundleID,
             now: Date(timeIntervalSince1970: Double(now.microsecondsSince1970) / 1_000_000)
         )
+        try material.requireAllowed(settings.nmac, try await store.accounts())
         let cipher = try CredentialKeyFile.keyring(settings).current
         let id = if let nextID { try await nextID() } else { try await store.nextCredentialID() }
         return CredentialRow(
@@ -412,6 +445,14 @@ package struct CredentialWriter: Sendable {
             )
             try confirm(credential, application: application)
         }
+    }
+}
+
+extension AccountRow {
+    /// Whether it has a file of certificate authorities of its own.
+    fileprivate var namesAuthorities: Bool {
+        guard case .object(let entries)? = try? JSONValue(parsing: options.utf8) else { return false }
+        return entries.contains { $0.name == AccountOption.certificateAuthorityFile.rawValue }
     }
 }
 

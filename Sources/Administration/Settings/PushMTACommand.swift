@@ -57,6 +57,39 @@ extension PushMTACommand {
     }
 }
 
+/// A subcommand that tells in sentences what it did. With `--json` it prints one object: the sentences, and what they are about by name.
+package protocol SentenceCommand: PushMTACommand {
+    /// Its flag.
+    var sentences: SentenceOptions { get }
+}
+
+/// The flag of commands that tell in sentences what they did.
+package struct SentenceOptions: ParsableArguments {
+    package init() {}
+
+    @Flag(help: "Print JSON: an object with the sentences as messages, and the ids and numbers that they are about.")
+    package var json = false
+}
+
+extension SentenceCommand {
+    package func run() async throws {
+        try await told { try await execute(try await global.load()) }
+    }
+
+    /// Does the work of the command, and tells in the form that was asked for what it says.
+    package func told(_ work: () async throws -> Void) async throws {
+        if sentences.json { StandardOutput.gather() }
+        do {
+            try await work()
+            StandardOutput.writeGathered(isWhole: true)
+        } catch {
+            // What was done before it failed was done.
+            StandardOutput.writeGathered(isWhole: false)
+            throw CommandFailure.report(error)
+        }
+    }
+}
+
 /// Runs work that a person may end with Ctrl-C.
 package enum UntilSignal {
     /// Runs `work`; SIGINT, SIGTERM or SIGHUP cancels it, and it may still clean up and return.

@@ -82,10 +82,20 @@ package struct SettingsLoader: Sendable {
             return "it is not there: name another one with --config or PUSHMTA_CONFIG"
         }
         guard FileManager.default.isReadableFile(atPath: path) else {
-            let user = ProcessInfo.processInfo.userName
-            return "the user \(user) has no right to: give it to that user, or its group (chgrp \(user); chmod 640)"
+            return
+                "the user \(ProcessInfo.processInfo.userName) may not read it\(Self.owner(of: path)): run this as root, or as the user that "
+                + "the service runs as (runuser -u pushmta -- pushmta …)"
         }
         return "\(error)"
+    }
+
+    /// Whose a file is, as far as this user may know.
+    private static func owner(of path: String) -> String {
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
+            let user = attributes[.ownerAccountName] as? String,
+            let group = attributes[.groupOwnerAccountName] as? String
+        else { return "" }
+        return ", as it belongs to \(user) and the group \(group)"
     }
 
     private func check(_ keys: SettingsFileKeys, of path: String) throws {
@@ -200,7 +210,11 @@ package struct SettingsLoader: Sendable {
     }
 
     private func unknown(_ key: String, known: [String], place: String) -> SettingsError {
-        let hint = NearestName.nearest(to: key, among: known).map { ": did you mean \($0)?" } ?? ""
+        // If the first words of a key were forgotten, the last one is right. Of variables the prefix, which all share, counts for nothing.
+        let whole = known.filter { $0.lowercased().hasSuffix(".\(key.lowercased())") }
+        let own = key.hasPrefix(Self.environmentPrefix + "_") ? Self.environmentPrefix.utf8.count + 1 : 0
+        let near = NearestName.nearest(to: key, among: known, within: max(1, (key.utf8.count - own) / 3))
+        let hint = (whole.count == 1 ? whole.first : near).map { ": did you mean \($0)?" } ?? "."
         return SettingsError(
             .unknownKey,
             "Unknown setting \(key) \(place)\(hint) `pushmta config show` lists all settings."

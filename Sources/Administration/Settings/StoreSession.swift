@@ -33,10 +33,18 @@ package enum StoreSession {
     /// Who waits longer than this is told what for.
     private static let silentWait = Duration.seconds(2)
 
+    /// How long a command waits for a lock: a person sees its wait. What a transaction of the engine holds is free within 2 s.
+    package static let lockTimeoutMilliseconds = 10_000
+
     /// Where the database is, for a command that a person has typed.
-    package static func commandConfiguration(_ settings: Settings, role: String = "admin") -> PostgresConfiguration {
+    package static func commandConfiguration(
+        _ settings: Settings,
+        role: String = "admin",
+        lockTimeoutMilliseconds: Int = StoreSession.lockTimeoutMilliseconds
+    ) -> PostgresConfiguration {
         var configuration = configuration(settings, role: role)
         configuration.connectTimeout = longestWait
+        configuration.lockTimeoutMilliseconds = lockTimeoutMilliseconds
         return configuration
     }
 
@@ -44,11 +52,13 @@ package enum StoreSession {
     ///
     /// - Parameters:
     ///   - workingAs: the database role that its sessions take on, if their user is a member of it.
+    ///   - lockTimeoutMilliseconds: how long it waits for a lock.
     ///   - onEvent: told of connections, losses and failed attempts; must not block.
     package static func open(
         _ settings: Settings,
         role: String = "admin",
         workingAs: String? = nil,
+        lockTimeoutMilliseconds: Int = StoreSession.lockTimeoutMilliseconds,
         onEvent: @escaping @Sendable (ReconnectingConnectionEvent) -> Void = { _ in }
     ) async throws -> Store {
         let notice = Task {
@@ -59,8 +69,36 @@ package enum StoreSession {
             )
         }
         defer { notice.cancel() }
-        return try await Store.connect(commandConfiguration(settings, role: role), role: workingAs, onEvent: onEvent)
+        let configuration = commandConfiguration(settings, role: role, lockTimeoutMilliseconds: lockTimeoutMilliseconds)
+        return try await Store.connect(configuration, role: workingAs, onEvent: onEvent)
     }
+
+    /// Runs `body` for a command that shows what can be read, whatever is locked: each lock is waited for a second, and where the record of
+    /// the schema is locked it goes unchecked.
+    package static func look<Result: Sendable>(
+        _ settings: Settings,
+        _ body: (Store) async throws -> Result
+    ) async throws -> Result {
+        let store: Store
+        do {
+            store = try await open(settings, lockTimeoutMilliseconds: lookTimeoutMilliseconds)
+        } catch let error as PostgresError where error.isLockTimeout {
+            store = Store(
+                configuration: commandConfiguration(settings, lockTimeoutMilliseconds: lookTimeoutMilliseconds)
+            )
+        }
+        do {
+            let result = try await body(store)
+            await store.close()
+            return result
+        } catch {
+            await store.close()
+            throw error
+        }
+    }
+
+    /// A person waits for each thing that is looked at.
+    private static let lookTimeoutMilliseconds = 1_000
 
     /// Opens the database, checks its schema, runs `body` and closes the connection.
     package static func run<Result: Sendable>(

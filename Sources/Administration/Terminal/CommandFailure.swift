@@ -52,9 +52,19 @@ package struct CommandFailure: Error, CustomStringConvertible {
         return ExitCode(failure.code.rawValue)
     }
 
+    /// `error` in words for people: without the statement, which they did not write.
+    package static func words(of error: any Error) -> String { failure(of: error).description }
+
     /// `error` with words for people and its exit code.
     private static func failure(of error: any Error) -> CommandFailure {
-        if let error = error as? PostgresError, let failure = CommandFailure(violation: error) { return failure }
+        if let error = error as? PostgresError {
+            if let failure = CommandFailure(violation: error) { return failure }
+            let right =
+                error.sqlState == "42501"
+                ? ". The user in database.url lacks that right: run this as the service's user, or as one with the role that has it"
+                : ""
+            return CommandFailure(code(of: error), "\(error.withoutStatement)\(right)")
+        }
         // Names that people gave stand in it, and a line of theirs must not look like one of ours.
         if error is StoreError { return CommandFailure(code(of: error), TerminalText.line("\(error)")) }
         return CommandFailure(code(of: error), "\(error)")
@@ -67,7 +77,7 @@ package struct CommandFailure: Error, CustomStringConvertible {
         case is ContentError: .data
         case is ChildArgumentsError: .usage
         case let error as StoreError: code(of: error.code)
-        case let error as PostgresError: error.code == .pooler ? .configuration : .unavailable
+        case let error as PostgresError: error.code == .pooler || error.code == .server ? .configuration : .unavailable
         case let error as SupervisorError: code(of: error.code)
         case let error as WebServerError: error.code == .setting ? .configuration : .unavailable
         case let error as ConsoleError: error.code == .setting ? .configuration : .unavailable

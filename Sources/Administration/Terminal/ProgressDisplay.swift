@@ -92,8 +92,8 @@ package struct DeliveryWatch: Sendable {
         self.check = check
     }
 
-    /// Waits until the delivery is over, or paused for what the gateway says of it, and returns its last counts; with a timeout,
-    /// also when nothing has changed for so long.
+    /// Waits until the delivery is over, or stands still for what is wrong with it, paused or back in editing, and returns its last counts;
+    /// with a timeout, also when nothing has changed for so long.
     package func untilOver(
         _ look: (DeliveryProgress) async throws -> Void = { _ in }
     ) async throws -> DeliveryProgress {
@@ -111,7 +111,9 @@ package struct DeliveryWatch: Sendable {
                 changed = now
             }
             // One that was paused for a fault of its own goes on only when somebody has put it right.
-            let isHeld = progress.state == .paused && !progress.stateReason.isEmpty && progress.partsClaimed == 0
+            let isHeld =
+                (progress.state == .paused || progress.state == .editing) && !progress.stateReason.isEmpty
+                && progress.partsClaimed == 0
             if progress.state.isFinal || isHeld || timeout.map({ now - changed > $0 }) ?? false {
                 display.finish()
                 return progress

@@ -1,5 +1,6 @@
 import Foundation
 import PushCore
+import Synchronization
 
 /// Texts of others as a terminal may show them: names, reasons and what processes say must not move its cursor, clear it or pretend to be lines
 /// of ours.
@@ -55,7 +56,43 @@ package enum StandardOutput {
     ///
     /// A reader that is gone or a full disk loses the line and not the process. What a terminal would obey is written as an escape;
     /// JSON has such characters as escapes already.
-    package static func line(_ text: String) { _ = hasWritten(text) }
+    ///
+    /// - Parameter facts: what it is about, by name, for `--json`.
+    package static func line(_ text: String, _ facts: [(String, Cell)] = []) {
+        let isGathered = gathered.withLock { gathered in
+            gathered?.messages.append(text)
+            gathered?.facts += facts
+            return gathered != nil
+        }
+        if !isGathered { _ = hasWritten(text) }
+    }
+
+    /// What is written as one object at the end.
+    private struct Gathered {
+        var messages: [String] = []
+        var facts: [(String, Cell)] = []
+    }
+
+    private static let gathered = Mutex<Gathered?>(nil)
+
+    /// From now on lines are kept.
+    static func gather() {
+        gathered.withLock { $0 = Gathered() }
+    }
+
+    /// Writes what was kept as an object: facts under their names, a later one of a name in the place of an earlier, and
+    /// the lines as `messages`. Of a command that failed before it said anything nothing is written.
+    static func writeGathered(isWhole: Bool) {
+        let taken = gathered.withLock { gathered in
+            defer { gathered = nil }
+            return gathered
+        }
+        guard let taken, isWhole || !taken.messages.isEmpty else { return }
+        var facts: [(String, Cell)] = []
+        for fact in taken.facts { facts = facts.filter { $0.0 != fact.0 } + [fact] }
+        let messages = Cell.list(taken.messages.flatMap { $0.split(separator: "\n").map { Cell.text(String($0)) } })
+        _ = hasWritten(Cell.object(facts + [("messages", messages)]).json)
+    }
 
     /// Writes a line as ``line(_:)`` does; says whether it was written, for who goes on only as long as there is a reader.
     package static func hasWritten(_ text: String) -> Bool {

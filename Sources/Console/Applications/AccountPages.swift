@@ -49,10 +49,16 @@ struct AccountPages: Sendable {
     }
 
     private func list(_ call: ConsoleCall) async throws -> ConsoleReply {
-        let after = call.query["after"] ?? ""
+        var after = call.query["after"] ?? ""
         // One more tells whether there are more.
-        let accounts = try await responder.database.run {
-            try await $0.accounts(after: after, most: Self.most + 1)
+        func read(_ after: String) async throws -> [AccountRow] {
+            try await responder.database.run { try await $0.accounts(after: after, most: Self.most + 1) }
+        }
+        var accounts = try await read(after)
+        if let added = call.query[ConsoleRoute.added], !accounts.prefix(Self.most).contains(where: { $0.name == added })
+        {
+            after = String(added.dropLast())
+            accounts = try await read(after)
         }
         let rows = accounts.prefix(Self.most).map { account -> PageValues in
             [
@@ -137,7 +143,7 @@ struct AccountPages: Sendable {
                     by: call.actor
                 )
             }
-            return .redirect(Self.path + "?done=account")
+            return .redirect(Self.path + "?done=account&\(ConsoleRoute.added)=\(SignIn.encoded(name))")
         }
     }
 

@@ -90,7 +90,7 @@ struct DeclarationPages: Sendable {
             try await responder.database.run {
                 try await $0.declareService(name: name, label: label.isEmpty ? name : label, by: call.actor)
             }
-            return .redirect(ServiceListPage.path + "?done=service")
+            return .redirect(ServiceListPage.path + "?done=service&\(ConsoleRoute.added)=\(SignIn.encoded(name))")
         }
     }
 

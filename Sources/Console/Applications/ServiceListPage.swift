@@ -17,10 +17,16 @@ struct ServiceListPage: Sendable {
     }
 
     private func list(_ call: ConsoleCall) async throws -> ConsoleReply {
-        let after = (service: call.query["service"] ?? "", application: call.query["application"] ?? "")
+        var after = (service: call.query["service"] ?? "", application: call.query["application"] ?? "")
         // One more tells whether there are more.
-        let lines = try await responder.database.run {
-            try await $0.serviceLines(after: after, most: Self.most + 1)
+        func read(_ after: (service: String, application: String)) async throws -> [ServiceLine] {
+            try await responder.database.run { try await $0.serviceLines(after: after, most: Self.most + 1) }
+        }
+        var lines = try await read(after)
+        if let added = call.query[ConsoleRoute.added], !lines.prefix(Self.most).contains(where: { $0.service == added })
+        {
+            after = (String(added.dropLast()), "")
+            lines = try await read(after)
         }
         let shown = Array(lines.prefix(Self.most))
         var values: PageValues = [

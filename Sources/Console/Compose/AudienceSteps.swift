@@ -6,7 +6,9 @@ import Store
 /// The first two steps: the name and the applications, and whom of their subscribers it goes to.
 extension Composer {
     /// How long counting may keep a page, which has other things to read, too; one step more goes beyond it.
-    static let countingLimit = Duration.milliseconds(150)
+    static let countingLimit = Duration.milliseconds(500)
+    /// The same for the page that asks whether to start: it has one number, and a browser waits some ten seconds.
+    static let startCountingLimit = Duration.seconds(4)
 
     var applicationRoutes: [ConsoleRoute] {
         [
@@ -133,7 +135,9 @@ extension Composer {
     }
 
     /// How many a draft's target chooses, in words.
-    func audience(_ composed: ComposedDraft) async throws -> (words: String, note: String, problem: String) {
+    func audience(_ composed: ComposedDraft, within limit: Duration = Self.countingLimit) async throws
+        -> (words: String, note: String, problem: String)
+    {
         guard !composed.chosen.isEmpty else { return (catalogue[.countNobody], "", "") }
         let filter: TargetFilter?
         do {
@@ -145,26 +149,23 @@ extension Composer {
         let count: AudienceCount
         do {
             count = try await responder.database.run {
-                try await $0.countAudience(filter, applications: ids, within: Self.countingLimit)
+                try await $0.countAudience(filter, applications: ids, within: limit)
             }
         } catch let error as StoreError where error.code == .invalid {
             return ("–", "", error.message)
         }
         if count.needsMapping { return (catalogue[.countMapping], "", "") }
-        var notes: [String] = []
-        if count.isEstimate { notes.append(catalogue[.countEstimated]) }
+        var notes = [catalogue[count.error == nil ? .countExact : .countEstimated]]
         if count.excluded > 0 || !composed.excludedLists.isEmpty {
             let phrase: Phrase = composed.excludedLists.isEmpty ? .countExcluded : .countExcludedLists
-            notes.append(catalogue.text(phrase, marked(count.excluded, count)).capitalisedFirst)
+            let text = Figures.count(count.excluded)
+            notes.append(
+                catalogue.text(phrase, count.error == nil ? text : catalogue.text(.about, text)).capitalisedFirst
+            )
         }
-        return (marked(count.count, count), notes.joined(separator: " "), "")
-    }
-
-    /// A number of people, with what marks it where it is not all of them.
-    private func marked(_ number: Int64, _ count: AudienceCount) -> String {
-        let text = Figures.count(number)
-        if count.isEstimate { return catalogue.text(.about, text) }
-        return count.isPartial ? catalogue.text(.atLeast, text) : text
+        let text = Figures.count(count.count)
+        let words = count.error.map { catalogue.text(.aboutWithin, text, Figures.count($0)) } ?? text
+        return (words, notes.joined(separator: " "), "")
     }
 }
 

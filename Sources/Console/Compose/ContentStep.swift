@@ -35,6 +35,7 @@ extension Composer {
             ]
         }
         let general = builder.unplaced
+        let warnings = isChecked ? (try? PushContent(json: composed.form.content().json))?.warnings ?? [] : []
         return page(
             .content,
             composed,
@@ -45,6 +46,8 @@ extension Composer {
                 "hasParameters": .flag(!parameters.isEmpty),
                 "general": .list(general), "hasGeneral": .flag(!general.isEmpty), "isWrong": .flag(!problems.isEmpty),
                 "isRight": .flag(isChecked && problems.isEmpty),
+                "warnings": .list(warnings.map { ["words": .text($0.description)] }),
+                "hasWarnings": .flag(!warnings.isEmpty),
             ]
         )
     }

@@ -9,6 +9,9 @@ extension Composer {
     /// The field with the moment of the start.
     private static let momentField = "at"
 
+    /// As `pushmta.start_delivery` has it: a moment that passed while the user filled in the form means now.
+    private static let mostPassedMicroseconds: Int64 = 60_000_000
+
     /// What the address of a delivery's page says after its start.
     static let started = "start"
 
@@ -162,13 +165,22 @@ extension Composer {
     }
 
     private func confirmStart(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
-        let audience = try await audience(composed)
-        guard try await missing(call, composed, audience.problem).isEmpty else {
-            return try await sendPage(call, composed)
-        }
         let text = call.query[Self.momentField] ?? ""
         guard let moment = Self.moment(text, isNow: call.query["when"] != "later") else {
             return try await sendPage(call, composed, problem: catalogue[.noMoment])
+        }
+        if let moment {
+            // The database refuses it too, for every caller.
+            let now = try await responder.database.run { try await $0.databaseClock() }
+            let passed = now.microsecondsSince1970 - moment.microsecondsSince1970
+            guard passed <= Self.mostPassedMicroseconds else {
+                let words = catalogue.text(.pastMoment, Figures.minute(moment), Figures.minute(now))
+                return try await sendPage(call, composed, problem: words)
+            }
+        }
+        let audience = try await audience(composed, within: Self.startCountingLimit)
+        guard try await missing(call, composed, audience.problem).isEmpty else {
+            return try await sendPage(call, composed)
         }
         let when = moment.map { catalogue.text(.startAt, Figures.minute($0)) } ?? catalogue[.startNow]
         return page(

@@ -27,6 +27,8 @@ struct OutcomeChart {
     let hour: OutcomeHour
     let now: Date
     let catalogue: Catalogue
+    /// Alarms that began in this hour, which a line marks.
+    var alarms: [AlarmRecord] = []
 
     private static let minutes = 60
     private static let height = 100.0
@@ -70,7 +72,7 @@ struct OutcomeChart {
             bars += "<g><title>\(Markup.escaped(title))</title>"
             for (count, style) in [(minute.sent, "s-sent"), (minute.failed, "s-failed"), (minute.other, "s-other")]
             where count > 0 {
-                let height = max(Double(count) * scale, 0.8)
+                let height = Double(count) * scale
                 y -= height
                 bars +=
                     "<rect class=\"\(style)\" x=\"\(Bar.number(x))\" y=\"\(Bar.number(y))\" width=\"10\" height=\"\(Bar.number(height))\"/>"
@@ -82,8 +84,22 @@ struct OutcomeChart {
         }
         return Markup(
             trusted:
-                "<svg class=\"chart\" viewBox=\"0 0 720 100\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"\(Markup.escaped(words))\">\(lines.joined())\(bars)</svg>"
+                "<svg class=\"chart\" viewBox=\"0 0 720 100\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"\(Markup.escaped(words))\">\(lines.joined())\(bars)\(marks)</svg>"
         )
+    }
+
+    /// A line where an alarm began, over the whole height, with its words.
+    private var marks: String {
+        let minute = floor(now.timeIntervalSince1970 / 60)
+        return alarms.map { record in
+            let age = minute - floor(Double(record.beganAt.microsecondsSince1970) / 60_000_000)
+            guard (0..<Double(Self.minutes)).contains(age) else { return "" }
+            let x = Bar.number((Double(Self.minutes - 1) - age) * Self.step + Self.step / 2)
+            let style = record.alarm.severity == .critical ? "onset bad" : "onset fair"
+            let words = "\(Figures.time(record.beganAt)) \(record.alarm.fullSubject): \(record.alarm.text)"
+            return
+                "<g><title>\(Markup.escaped(words))</title><line class=\"\(style)\" x1=\"\(x)\" x2=\"\(x)\" y1=\"0\" y2=\"100\"/></g>"
+        }.joined()
     }
 
     private func minute(_ age: Int) -> String {

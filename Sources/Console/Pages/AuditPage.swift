@@ -8,23 +8,27 @@ struct AuditPage: Sendable {
 
     /// Rows of a page.
     private static let most = 50
+    /// No search needs more.
+    private static let longestText = 200
 
     var routes: [ConsoleRoute] {
         [
             ConsoleRoute(.get, "/audit", .role(.admin)) { call in
                 let below = call.query["below"].flatMap { Int64($0) } ?? .max
                 // One more tells whether there are more.
+                let text = String((call.query["text"] ?? "").prefix(Self.longestText))
                 let rows = try await responder.database.run {
-                    try await $0.auditLog(below: below, most: Self.most + 1, by: call.actor)
+                    try await $0.auditLog(below: below, with: text, most: Self.most + 1, by: call.actor)
                 }
                 let catalogue = responder.pages.catalogue
                 var values: PageValues = [
                     "rows": .list(rows.prefix(Self.most).map { Self.values($0, catalogue) }),
-                    "hasRows": .flag(!rows.isEmpty),
+                    "hasRows": .flag(!rows.isEmpty), "text": .text(text),
                     "isLater": .flag(below != .max),
                 ]
                 if rows.count > Self.most {
-                    values["next"] = .group(["path": .text("/audit?below=\(rows[Self.most - 1].id)")])
+                    let filter = text.isEmpty ? "" : "&text=\(SignIn.encoded(text))"
+                    values["next"] = .group(["path": .text("/audit?below=\(rows[Self.most - 1].id)\(filter)")])
                 }
                 return .page(ConsolePage("audit", title: catalogue[.auditTitle], values))
             }
@@ -32,10 +36,27 @@ struct AuditPage: Sendable {
     }
 
     private static func values(_ row: AuditRow, _ catalogue: Catalogue) -> PageValues {
-        [
+        let path = path(row)
+        return [
+            "subjectPath": .text(path ?? ""), "hasPath": .flag(path != nil),
             "at": .text(Figures.time(row.at)), "who": .text(row.who.isEmpty ? catalogue[.nobody] : row.who),
             "action": .text(catalogue.action(row.action)), "subject": .text(row.subject), "detail": .text(row.detail),
             "origin": .text(row.origin),
         ]
+    }
+
+    /// The page of what was changed; nil if it has none.
+    static func path(_ row: AuditRow) -> String? {
+        let number = Int64(row.subject)
+        return switch row.action.prefix(while: { $0 != "." }) {
+        case "delivery": number.map { "/deliveries/\($0)" }
+        case "subscriber": number.map { "\(SubscriberSearchPage.path)/\($0)" }
+        case "service", "application", "credential": ServiceListPage.path
+        case "account": ServiceListPage.path + "/accounts"
+        case "template": TemplatesPage.path
+        case "host", "child": "/hosts"
+        case "alarm": AlarmsPage.path
+        default: nil
+        }
     }
 }

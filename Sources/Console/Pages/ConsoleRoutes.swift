@@ -20,7 +20,7 @@ struct ConsoleRoutes: Sendable {
         MenuItem(path: Composer.path, name: .menuCompose, role: .marketing),
         MenuItem(path: TemplatesPage.path, name: .menuTemplates, role: .read),
         MenuItem(path: ServiceListPage.path, name: .menuServices, role: .read),
-        MenuItem(path: "/alarms", name: .menuAlarms, role: .read),
+        MenuItem(path: AlarmsPage.path, name: .menuAlarms, role: .read),
         MenuItem(path: "/hosts", name: .menuHosts, role: .read),
         MenuItem(path: SubscriberSearchPage.path, name: .menuSubscribers, role: .read),
         MenuItem(path: QuarantinePage.path, name: .menuQuarantine, role: .read),

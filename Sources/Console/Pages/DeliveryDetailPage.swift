@@ -34,10 +34,11 @@ struct DeliveryDetailPage: Sendable {
                     return NowPart(html: part.html, event: .changed, readAt: part.readAt, isLast: true)
                 }
             },
-            ConsoleRoute(.get, "/deliveries/{id}/stop", .role(.operate)) { try await confirm($0) },
+            // Whose delivery it is says the database.
+            ConsoleRoute(.get, "/deliveries/{id}/stop", .role(.marketing)) { try await confirm($0) },
         ]
             + DeliveryAction.allCases.map { action in
-                ConsoleRoute(.post, "/deliveries/{id}/\(action.rawValue)", .role(.operate)) {
+                ConsoleRoute(.post, "/deliveries/{id}/\(action.rawValue)", .role(.marketing)) {
                     try await control($0, action)
                 }
             }
@@ -87,7 +88,10 @@ struct DeliveryDetailPage: Sendable {
             values["hasBar"] = .flag(true)
         }
         if let parent = facts.progress.parentID { values["parent"] = .group(["parentID": .text("\(parent)")]) }
-        if call.mayOperate, facts.progress.parentID == nil { values.merge(actions(facts.progress)) { _, new in new } }
+        if facts.progress.parentID == nil {
+            let allowed = try await responder.database.run { try await $0.actions(onDelivery: id, by: call.actor) }
+            values.merge(actions(facts.progress, allowed)) { _, new in new }
+        }
         // A continuous delivery has no messages of its own; each of its days has.
         values["hasMessages"] = .flag(!words.isInDays && facts.progress.target > 0)
         values["mayTake"] = .flag(call.mayOperate)
@@ -101,12 +105,13 @@ struct DeliveryDetailPage: Sendable {
         return .page(ConsolePage("delivery", title: words.name, values))
     }
 
-    private func actions(_ row: DeliveryProgress) -> PageValues {
+    private func actions(_ row: DeliveryProgress, _ allowed: Set<DeliveryAction>) -> PageValues {
         let isOpen = [.pending, .preparing, .inProgress].contains(row.state)
+        let isPaused = row.state == .paused
+        let offered = allowed.intersection(isOpen ? [.pause, .stop] : isPaused ? [.resume, .stop] : [])
         return [
-            "mayPause": .flag(isOpen), "mayResume": .flag(row.state == .paused),
-            "mayStop": .flag(isOpen || row.state == .paused),
-            "hasActions": .flag(isOpen || row.state == .paused),
+            "mayPause": .flag(offered.contains(.pause)), "mayResume": .flag(offered.contains(.resume)),
+            "mayStop": .flag(offered.contains(.stop)), "hasActions": .flag(!offered.isEmpty),
         ]
     }
 }
@@ -149,15 +154,21 @@ struct DeliveryView {
 
     private var outcomes: PageValues {
         let target = facts.target
-        let steps: [(Phrase, Int64, String)] = [
-            (.funnelTarget, target, "s-target"), (.funnelSent, facts.count(.sent), "s-sent"),
-            (.funnelReceived, facts.counts.funnel.received, "s-received"),
-            (.funnelClicked, facts.counts.funnel.clicked, "s-clicked"),
+        let sent = facts.count(.sent)
+        // Receipts and clicks are of what was sent, here as in the table by application.
+        let hits = Hits(
+            received: facts.counts.funnel.received,
+            clicked: facts.counts.funnel.clicked,
+            arrived: sent + facts.count(.unknown)
+        )
+        let steps: [(Phrase, Int64, String, Int64)] = [
+            (.funnelTarget, target, "s-target", target), (.funnelSent, sent, "s-sent", target),
+            (.funnelReceived, hits.received, "s-received", sent), (.funnelClicked, hits.clicked, "s-clicked", sent),
         ]
-        let funnel = steps.map { name, count, style -> PageValues in
+        let funnel = steps.map { name, count, style, whole -> PageValues in
             [
                 "name": .text(catalogue[name]), "count": .text(Figures.count(count)),
-                "share": .text(Figures.percent(count, of: target)),
+                "share": .text(Figures.percent(count, of: whole)),
                 "bar": .drawing(Bar.markup([(Double(count) / Double(max(target, 1)), style)])),
             ]
         }
@@ -170,12 +181,13 @@ struct DeliveryView {
             ]
         }
         let applications = facts.reasons.byApplication.map { row -> PageValues in
-            [
+            let hits = Hits(received: row.received, clicked: row.clicked, arrived: row.sent + row.other)
+            return [
                 "name": .text(row.application.isEmpty ? catalogue[.unknownApplication] : row.application),
                 "sent": .text(Figures.count(row.sent)), "failed": .text(Figures.count(row.failed)),
-                "other": .text(Figures.count(row.other)), "received": .text(Figures.count(row.received)),
-                "clicked": .text(Figures.count(row.clicked)),
-                "clickShare": .text(Figures.percent(row.clicked, of: row.sent)),
+                "other": .text(Figures.count(row.other)), "received": .text(Figures.count(hits.received)),
+                "clicked": .text(Figures.count(hits.clicked)),
+                "clickShare": .text(Figures.percent(hits.clicked, of: row.sent)),
             ]
         }
         return [
@@ -216,7 +228,9 @@ struct DeliveryView {
         // The messages of a continuous delivery are those of its days.
         let hasMessages = facts.counts.days.isEmpty
         let failures = facts.reasons.failures.map { row -> PageValues in
-            let meaning = catalogue.reason(row.reason) ?? meanings(row.reason) ?? ""
+            let words = facts.reasons.words.filter { $0.reason == row.reason }.map { "«\($0.words)»" }
+            let meaning = ([catalogue.reason(row.reason) ?? meanings(row.reason) ?? ""] + words)
+                .filter { !$0.isEmpty }.joined(separator: " ")
             let path = DeliveryMessagesPage.path(facts.progress.id, status: row.status, reason: row.reason)
             return [
                 // Messages are looked for by status and reason: without a reason these would be all of the status.
@@ -240,5 +254,20 @@ struct DeliveryView {
             "failures": .list(failures), "hasFailures": .flag(!failures.isEmpty), "exclusions": .list(exclusions),
             "hasExclusions": .flag(!exclusions.isEmpty),
         ]
+    }
+}
+
+/// Receipts and clicks as a page shows them beside the outcomes: hits are counted within seconds, outcomes when their part is done, and
+/// no device receives more than has arrived.
+struct Hits: Sendable, Hashable {
+    /// Messages that devices have received.
+    let received: Int64
+    /// Messages that people have opened.
+    let clicked: Int64
+
+    /// - Parameter arrived: messages that the gateway took, and those whose fate is unknown.
+    init(received: Int64, clicked: Int64, arrived: Int64) {
+        self.received = min(received, arrived)
+        self.clicked = min(clicked, arrived)
     }
 }

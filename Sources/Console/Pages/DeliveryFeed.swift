@@ -18,6 +18,7 @@ struct DeliveryFacts: Sendable {
     struct Reasons: Sendable {
         let byApplication: [ApplicationOutcomes]
         let failures: [FailureCount]
+        let words: [DeliveryRefusal]
         let exclusions: (counts: [BoundedCount], isPartial: Bool)
         let limits: [LimitRow]
     }
@@ -71,6 +72,7 @@ struct DeliveryFacts: Sendable {
         return Reasons(
             byApplication: try await store.outcomesByApplication(deliveries: all),
             failures: try await store.failureCounts(deliveries: all, most: mostReasons),
+            words: try await store.refusals(deliveries: all),
             exclusions: try await store.boundedExclusions(delivery: progress.id),
             limits: progress.state.isFinal || progress.state == .editing
                 ? [] : try await store.limits(of: .delivery(progress.id))

@@ -16,8 +16,10 @@ struct DeliveryWords {
     var summary: PageValues {
         let ended = row.sent + row.failed + other
         return [
-            "id": .text("\(row.id)"), "label": .text(name), "state": .text(catalogue.state(row.state)),
-            "stateClass": .text("state-" + row.state.rawValue), "target": .text(count(row.target)),
+            "id": .text("\(row.id)"), "label": .text(name),
+            "state": .text(row.standsStill ? catalogue[.stateWaiting] : catalogue.state(row.state)),
+            "stateClass": .text(row.standsStill ? "fair" : "state-" + row.state.rawValue),
+            "target": .text(count(row.target)),
             "sent": .text(count(row.sent)), "failed": .text(count(row.failed)),
             "pending": .text(count(row.pending)),
             "done": .text(isInDays ? catalogue[.kindContinuous] : Figures.percent(ended, of: row.target)),

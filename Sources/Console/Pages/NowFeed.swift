@@ -7,11 +7,15 @@ struct NowSnapshot: Sendable {
     let hosts: [HostRow]
     let children: [ChildOverview]
     let alarms: [AlarmRow]
+    /// Alarms that go on or ended lately, for the chart.
+    let history: [AlarmRecord]
     let queues: [EngineFigures.Queue]
     let deliveries: [DeliveryProgress]
     let hour: OutcomeHour
     let readAt: Date
 
+    /// So many alarms are looked at for the chart.
+    static let mostMarks = 50
     /// So many open deliveries are shown: the list has all.
     static let mostDeliveries = 8
 }
@@ -67,6 +71,7 @@ actor NowFeed {
         var deliveries: PacedFigure<[DeliveryProgress]>?
         var queues: PacedFigure<[EngineFigures.Queue]>?
         var alarms: PacedFigure<[AlarmRow]>?
+        var history: PacedFigure<[AlarmRecord]>?
         /// The shortest time in which the database has answered, most of which is the way there and back.
         var trip = Duration.seconds(1)
     }
@@ -143,6 +148,9 @@ actor NowFeed {
         // What is shorter than the pause would be due a moment too late each other time.
         let least = pause / 2
         let alarms = try await PacedFigure.read(known.alarms, least: least, trip: trip) { try await store.alarms() }
+        let history = try await PacedFigure.read(known.history, least: hourPause, trip: trip) {
+            try await store.alarmHistory(most: NowSnapshot.mostMarks)
+        }
         let queues = try await PacedFigure.read(known.queues, least: least, trip: trip) {
             try await store.waitingMessages()
         }
@@ -153,12 +161,14 @@ actor NowFeed {
             hosts: hosts,
             children: children,
             alarms: alarms.value,
+            history: history.value,
             queues: queues.value,
             deliveries: deliveries.value,
             hour: hour.value,
             readAt: Date()
         )
         (known.hour, known.alarms, known.queues, known.deliveries) = (hour, alarms, queues, deliveries)
+        known.history = history
         return (snapshot, known)
     }
 }

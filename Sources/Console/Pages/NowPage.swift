@@ -106,7 +106,12 @@ struct NowView {
         let sent = minutes.reduce(0) { $0 + $1.sent }
         let failed = minutes.reduce(0) { $0 + $1.failed }
         let other = minutes.reduce(0) { $0 + $1.other }
-        let chart = OutcomeChart(hour: snapshot.hour, now: snapshot.readAt, catalogue: catalogue)
+        let chart = OutcomeChart(
+            hour: snapshot.hour,
+            now: snapshot.readAt,
+            catalogue: catalogue,
+            alarms: snapshot.history
+        )
         let rows = HostRows(children: snapshot.children, history: history, catalogue: catalogue)
         return [
             "summary": .text(summary(critical)), "isBad": .flag(critical > 0 || running.isEmpty),

@@ -13,6 +13,8 @@ struct PageFrame: Sendable {
     let path: String
     /// The path to come back to when something beside the page was changed, such as its language.
     let back: String
+    /// How many alarms are unacknowledged; nil where that is not known.
+    var alarms: AlarmCount?
 }
 
 /// Makes HTML of pages, by the templates of ``ConsoleFiles``.
@@ -85,7 +87,16 @@ struct PageRenderer: Sendable {
         guard !frame.session.mustChoosePassword else { return [] }
         return ConsoleRoutes.menu.filter { frame.session.role >= $0.role }.map { item in
             let isHere = item.path == "/" ? frame.path == "/" : frame.path.hasPrefix(item.path)
-            return ["path": .text(item.path), "name": .text(catalogue[item.name]), "isHere": .flag(isHere)]
+            var values: PageValues = [
+                "path": .text(item.path), "name": .text(catalogue[item.name]), "isHere": .flag(isHere),
+            ]
+            if item.path == AlarmsPage.path, let alarms = frame.alarms, alarms.all > 0 {
+                values["badge"] = .group([
+                    "count": .text("\(alarms.all)"), "isCritical": .flag(alarms.critical > 0),
+                    "words": .text(catalogue.text(.alarmsUnseen, "\(alarms.all)")),
+                ])
+            }
+            return values
         }
     }
 }

@@ -34,10 +34,17 @@ struct SeedPage: Sendable {
     }
 
     private func list(_ call: ConsoleCall) async throws -> ConsoleReply {
-        let behind = String((call.query["behind"] ?? "").prefix(NameRule.longestName))
+        var behind = String((call.query["behind"] ?? "").prefix(NameRule.longestName))
         // One more tells whether there are more.
-        let rows = try await responder.database.run {
-            try await $0.seedList(behind: behind, most: Self.most + 1, by: call.actor)
+        func read(_ behind: String) async throws -> [ListedSeed] {
+            try await responder.database.run {
+                try await $0.seedList(behind: behind, most: Self.most + 1, by: call.actor)
+            }
+        }
+        var rows = try await read(behind)
+        if let added = call.query[ConsoleRoute.added], !rows.prefix(Self.most).contains(where: { $0.name == added }) {
+            behind = String(added.prefix(NameRule.longestName).dropLast())
+            rows = try await read(behind)
         }
         var values: PageValues = [
             "rows": .list(rows.prefix(Self.most).map(row)), "hasRows": .flag(!rows.isEmpty),
@@ -150,7 +157,7 @@ extension SeedPage {
         try await form(call).reply(to: call) {
             let seed = try seed(call)
             try await responder.database.run { try await $0.addSeed(seed, by: call.actor) }
-            return .redirect(Self.path + "?done=add")
+            return .redirect(Self.path + "?done=add&\(ConsoleRoute.added)=\(SignIn.encoded(seed.name))")
         }
     }
 

@@ -16,6 +16,9 @@ struct SubscriberPage: Sendable {
         return [
             ConsoleRoute(.get, path, .role(.read)) { try await show($0) },
             ConsoleRoute(.get, path + "/forget", .role(.admin)) { try await confirm($0) },
+            ConsoleRoute(.get, path + "/\(SubscriberAction.optOut.rawValue)", .role(.operate)) {
+                try await confirmOptOut($0)
+            },
             ConsoleRoute(.post, path + "/forget", .role(.admin)) { call in
                 let id = try call.number("id")
                 _ = try await responder.database.run { try await $0.forget(userOf: id, by: call.actor) }
@@ -62,6 +65,25 @@ struct SubscriberPage: Sendable {
                     "subject": .text(row.userKey), "text": .text(catalogue.text(.forgetText, row.service)),
                     "action": .text("\(SubscriberSearchPage.path)/\(id)/forget"),
                     "button": .text(catalogue[.forgetButton]), "back": .text("\(SubscriberSearchPage.path)/\(id)"),
+                ]
+            )
+        )
+    }
+
+    /// It is a person's wish, so no user undoes it by mistake: to opt in, ask the person first.
+    private func confirmOptOut(_ call: ConsoleCall) async throws -> ConsoleReply {
+        let id = try call.number("id")
+        let row = try await responder.database.run { try await $0.subscriber(id, by: call.actor) }
+        let path = "\(SubscriberSearchPage.path)/\(id)"
+        return .page(
+            ConsolePage(
+                "confirm",
+                title: catalogue[.optOutTitle],
+                [
+                    "subject": .text(row.userKey.isEmpty ? catalogue.text(.subscriberTitle, "\(id)") : row.userKey),
+                    "text": .text(catalogue.text(.optOutText, row.application)),
+                    "action": .text("\(path)/\(SubscriberAction.optOut.rawValue)"),
+                    "button": .text(catalogue[.optOutButton]), "back": .text(path),
                 ]
             )
         )

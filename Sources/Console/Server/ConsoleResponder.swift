@@ -7,6 +7,7 @@ import PostgresClient
 import ProcessEvents
 import PushCore
 import Store
+import Synchronization
 
 /// Answers requests: looks at session, role and form token, calls the route, and renders what it says.
 final class ConsoleResponder: Sendable {
@@ -19,7 +20,12 @@ final class ConsoleResponder: Sendable {
     let streams = LiveStreams()
     let ticks = LiveTicks()
     let sessions: LiveSessions
+    let badge: AlarmBadge
     private let proxies: Set<IPAddress>
+    /// Addresses of which it was said that they speak as proxies and are not trusted.
+    private let unnamed = Mutex<Set<IPAddress>>([])
+    /// Clients that send the header themselves are logged too, and must not fill the log.
+    private static let mostUnnamed = 10
 
     init(setup: ConsoleSetup, database: ConsoleDatabase) throws {
         self.setup = setup
@@ -29,6 +35,7 @@ final class ConsoleResponder: Sendable {
         feed = NowFeed(database: database, pages: pages)
         deliveries = DeliveryFeed(database: database, pages: pages, meanings: setup.meanings)
         sessions = LiveSessions(database: database, streams: streams)
+        badge = AlarmBadge(database: database)
         proxies = setup.settings.console.proxies ?? []
     }
 
@@ -79,7 +86,10 @@ final class ConsoleResponder: Sendable {
         do {
             let session = try await session(route, actor)
             if case .role(let role) = route.access {
-                guard let session else { return finished(signInFirst(route, request), request) }
+                guard let session else {
+                    let hadSession = cookies.sessionToken != nil
+                    return finished(signInFirst(route, request, hadSession: hadSession), request)
+                }
                 // What was asked for with a form is not asked for again.
                 let back = route.method == .get ? request.uri.string : "/"
                 frame = PageFrame(session: session, path: request.uri.path, back: back)
@@ -92,7 +102,10 @@ final class ConsoleResponder: Sendable {
                 }
             }
             let call = try await call(route, request, context, session, actor, cookies)
-            return finished(try pages.response(try await route.handle(call), frame: frame), request)
+            let reply = try await route.handle(call)
+            // After the work of the page, which may have acknowledged one.
+            if case .page = reply, frame != nil { frame?.alarms = await badge.count() }
+            return finished(try pages.response(reply, frame: frame), request)
         } catch {
             return finished(response(to: error, frame, request), request)
         }
@@ -102,7 +115,7 @@ final class ConsoleResponder: Sendable {
         switch error {
         case let problem as ConsoleProblem: return pages.response(problem, frame: frame)
         case let error as StoreError where error.sqlState == "PM090":
-            return signInFirst(nil, request)
+            return signInFirst(nil, request, hadSession: true)
         case let error as StoreError where error.sqlState == "PM091": return pages.response(.refusedRole, frame: frame)
         case let error as StoreError where error.code == .notFound: return pages.response(.notFound, frame: frame)
         case let error as StoreError where error.code == .conflict || error.code == .invalid:
@@ -174,12 +187,14 @@ final class ConsoleResponder: Sendable {
         else { throw .refusedForm }
     }
 
-    private func signInFirst(_ route: ConsoleRoute?, _ request: Request) -> Response {
+    private func signInFirst(_ route: ConsoleRoute?, _ request: Request, hadSession: Bool) -> Response {
         // Whoever was sent away from a page comes back to it; what a form wanted to change, its person looks at again.
         let isPage = route?.method == .get && route?.isLive == false
         if route?.isLive == true { return Response(status: .unauthorized) }
         let next = isPage ? SignIn.encoded(request.uri.string) : "/"
-        return Response(status: .seeOther, headers: [.location: "\(ConsoleRoutes.signInPath)?next=\(next)&over=1"])
+        // A browser without a session's token never had one: on a first visit no session has ended.
+        let over = hadSession ? "&over=1" : ""
+        return Response(status: .seeOther, headers: [.location: "\(ConsoleRoutes.signInPath)?next=\(next)\(over)"])
     }
 
     private func actor(_ cookies: ConsoleCookies, _ address: String) -> ConsoleActor {
@@ -195,13 +210,24 @@ final class ConsoleResponder: Sendable {
     private func origin(_ request: Request, _ context: ConsoleContext) -> (address: String, isSecure: Bool) {
         let isSecure = setup.settings.console.hasTLS
         guard let peer = context.peer else { return ("", isSecure) }
-        guard proxies.contains(peer) else { return ("\(peer)", isSecure) }
         let forwarded = HTTPField.Name("X-Forwarded-For").flatMap { request.headers[$0] } ?? ""
+        guard proxies.contains(peer) else {
+            if !forwarded.isEmpty { tell(ofUnnamed: peer) }
+            return ("\(peer)", isSecure)
+        }
         let client = forwarded.split(separator: ",").reversed()
             .map { IPAddress($0.filter { !$0.isWhitespace }) }
             .first { $0.map { !proxies.contains($0) } ?? true }
         let scheme = HTTPField.Name("X-Forwarded-Proto").flatMap { request.headers[$0] } ?? ""
         return ("\((client ?? nil) ?? peer)", isSecure || scheme == "https")
+    }
+
+    private func tell(ofUnnamed peer: IPAddress) {
+        let isNew = unnamed.withLock { $0.count < Self.mostUnnamed && $0.insert(peer).inserted }
+        guard isNew else { return }
+        setup.logger.warning(
+            "Requests from \(peer) carry X-Forwarded-For, but it is not in console.trustedProxies: everyone behind it counts as its address for locks, connection limits and the audit log. If it is your proxy, name it there."
+        )
     }
 
     private func finished(_ response: Response, _ request: Request) -> Response {
@@ -256,5 +282,34 @@ struct ConsoleEntrance: HTTPResponder {
         } catch {
             return responder.answer(.malformed, request)
         }
+    }
+}
+
+/// The number of unacknowledged alarms, for the menu of each page: read once for all requests within some seconds.
+actor AlarmBadge {
+    /// Supervisors look every ten seconds: half of it.
+    private static let pause = Duration.seconds(5)
+
+    private let database: ConsoleDatabase
+    private var known: (count: AlarmCount?, readAt: ContinuousClock.Instant)?
+
+    /// A badge that has read nothing.
+    init(database: ConsoleDatabase) {
+        self.database = database
+    }
+
+    /// How many there are; nil if that cannot be read, which a page does not fail for.
+    func count() async -> AlarmCount? {
+        if let known, known.readAt + Self.pause > .now { return known.count }
+        // Requests in the meantime get what is known.
+        known = (known?.count, .now)
+        let count = try? await database.run { try await $0.unseenAlarms() }
+        known = (count, .now)
+        return count
+    }
+
+    /// A user has acknowledged one.
+    func forget() {
+        known = nil
     }
 }

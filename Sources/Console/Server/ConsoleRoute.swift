@@ -15,6 +15,9 @@ struct ConsoleRoute: Sendable {
         case role(ConsoleRole)
     }
 
+    /// The query's name of what has just been added to a list, which is shown then, on whatever page of the list it stands.
+    static let added = "added"
+
     let method: HTTPRequest.Method
     /// With names in braces, as Hummingbird's router has them.
     let path: String

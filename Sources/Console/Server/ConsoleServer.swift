@@ -29,7 +29,9 @@
 //
 // FAILURES
 //   Database away: a page that says so, with status 503. A session that is over: the sign-in page. Too many failures to sign in:
-//   name and address are locked for a while, known or not. An address that other machines reach without TLS: it does not start
+//   the name is locked for that address for a while, known or not, and the address for all names; a browser or an address that the
+//   user has signed in from before has tries of its own. A client that sends slowly or holds many connections loses them
+//   (HTTPConnections). An address that other machines reach without TLS: it does not start
 //   (ConsoleError of code setting, exit status 78).
 //
 // SETTINGS
@@ -108,10 +110,8 @@ public final class ConsoleServer: Sendable {
 
     /// Connections at once: a few hundred people with live pages.
     private static let connections = 1_000
-    /// A connection on which nothing was asked for so long has nobody at its end; readers of live pages have LiveTicks.
-    private static let idle = TimeAmount.seconds(60)
-    /// What a browser sends in the head of a request; the cookies of the console are small.
-    private static let headerBytes = 16 << 10
+    /// A client has at most this part of them, so that one alone cannot shut others out; an office may be one client.
+    private static let clientsOfAll = 4
     /// Requests take less; live pages end at once.
     private static let drainTime = Duration.seconds(10)
 
@@ -181,6 +181,7 @@ public final class ConsoleServer: Sendable {
 
     private func serve(_ onOpen: @escaping @Sendable (Int) -> Void) async throws {
         let settings = setup.settings.console
+        if let notice = settings.proxyNotice { setup.logger.notice("\(notice).") }
         let application = Application(
             responder: responder.router(),
             server: builder(),
@@ -206,20 +207,12 @@ public final class ConsoleServer: Sendable {
     }
 
     private func builder() -> HTTPServerBuilder {
-        let configuration = HTTP1Channel.Configuration(
-            idleTimeout: Self.idle,
-            httpDecoderConfiguration: .init(
-                maxHeaderFieldSize: Self.headerBytes,
-                maxHeaderListSize: Self.headerBytes,
-                maxHeaderFieldCount: 100
-            )
+        let clients = ConsoleClients(
+            most: Self.connections / Self.clientsOfAll,
+            proxies: setup.settings.console.proxies ?? []
         )
-        guard let certificate else { return .http1(configuration: configuration) }
-        return HTTPServerBuilder { responder in
-            ConsoleTLSChannel(
-                base: HTTP1Channel(responder: responder, configuration: configuration),
-                certificate: certificate
-            )
+        return HTTPServerBuilder { [certificate] responder in
+            ConsoleChannel(responder: responder, clients: clients, certificate: certificate)
         }
     }
 }
@@ -272,25 +265,6 @@ public final class ConsoleCertificate: Sendable {
                     "console.certificateFile “\(settings.certificateFile)” and console.privateKeyFile “\(settings.privateKeyFile)” cannot be used: \(error). Give PEM files that belong together."
             )
         }
-    }
-}
-
-/// Puts TLS under the connections of HTTP, with the certificate of the moment in which each begins.
-private struct ConsoleTLSChannel: ServerChildChannel {
-    typealias Value = HTTP1Channel.Value
-
-    let base: HTTP1Channel
-    let certificate: ConsoleCertificate
-
-    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
-        let context = certificate.context
-        return channel.eventLoop.makeCompletedFuture {
-            try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
-        }.flatMap { base.setup(channel: channel, logger: logger) }
-    }
-
-    func handle(value: Value, logger: Logger) async {
-        await base.handle(value: value, logger: logger)
     }
 }
 

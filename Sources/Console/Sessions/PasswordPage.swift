@@ -51,10 +51,12 @@ struct PasswordPage: Sendable {
         }
         // Whoever finds an open browser has as few tries as at the door.
         let lock = SignIn.lock(responder.setup.settings.console)
+        let device = call.cookies.deviceToken.map { Tokens.hash($0) } ?? []
         let attempt = try await responder.database.run {
             try await $0.consoleAttempt(
                 user: session.user,
                 address: call.actor.address,
+                device: device,
                 lock: lock,
                 at: call.actor.moment
             )

@@ -62,8 +62,11 @@ struct SignIn: Sendable {
         let address = call.actor.address
         let moment = call.actor.moment
         let (lock, lasts) = (lock, settings.sessionHours * 3_600)
+        // A browser without one gets one at the sign-in.
+        let deviceToken = call.cookies.deviceToken ?? Tokens.make()
+        let device = Tokens.hash(deviceToken)
         let attempt = try await responder.database.run {
-            try await $0.consoleAttempt(user: user, address: address, lock: lock, at: moment)
+            try await $0.consoleAttempt(user: user, address: address, device: device, lock: lock, at: moment)
         }
         let isLocked = attempt.secondsLocked > 0
         // Whoever is locked learns nothing of the password, and waits as long as anybody; a locked address says nothing of names, and gets no
@@ -80,6 +83,7 @@ struct SignIn: Sendable {
                     user: user,
                     hash: compared,
                     address: address,
+                    device: device,
                     tokenHash: hash,
                     formToken: formToken,
                     lastsSeconds: lasts,
@@ -96,7 +100,8 @@ struct SignIn: Sendable {
         }
         return .redirect(
             Self.next(call.form[ConsoleForm.next]),
-            cookies: call.cookies.closing.filter { !$0.contains("session") } + [call.cookies.opening(session: token)]
+            cookies: call.cookies.closing.filter { !$0.contains("session") }
+                + [call.cookies.opening(session: token), call.cookies.opening(device: deviceToken)]
         )
     }
 

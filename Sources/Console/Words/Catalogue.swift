@@ -152,6 +152,7 @@ extension Catalogue {
             case "subscriber.show": .auditShow
             case "subscriber.opt_out": .auditOptOut
             case "subscriber.opt_in": .auditOptIn
+            case "subscriber.unregister": .auditUnregister
             case "subscriber.lift": .auditLift
             case "subscriber.forget": .auditForget
             case "delivery.outcomes": .auditOutcomes
@@ -185,8 +186,17 @@ extension Catalogue {
             case "list.put": .auditListPut
             case "list.take": .auditListTake
             case "list.find": .auditListFind
+            case "alarm.acknowledge": .auditAlarm
             default: nil
             }
-        return phrase.map { self[$0] } ?? name
+        if let phrase { return self[phrase] }
+        // What the command line, the API and SQL change: the kind of thing, and what became of it.
+        let words = name.split(separator: ".").map(String.init)
+        return switch words.last {
+        case "add": text(.auditAdded, words[0])
+        case "change": text(.auditChanged, words[0])
+        case "remove": text(.auditRemoved, words[0])
+        default: name
+        }
     }
 }

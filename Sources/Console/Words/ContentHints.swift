@@ -160,14 +160,16 @@ enum ContentHints {
             "10 immédiatement, 5 quand la batterie le permet, 1 sans jamais réveiller l’appareil."
         ),
         "Whether it may wake the device.": ("Ob sie das Gerät wecken darf.", "Si elle peut réveiller l’appareil."),
-        "How long APNs keeps it for a device that is off; 0 is one attempt.": (
-            "Wie lange APNs sie für ein ausgeschaltetes Gerät aufhebt; 0 ist ein Versuch.",
-            "Combien de secondes APNs la garde pour un appareil éteint ; 0 : une seule tentative."
-        ),
-        "How long FCM keeps it for a device that is off; 0 is one attempt.": (
-            "Wie lange FCM sie für ein ausgeschaltetes Gerät aufhebt; 0 ist ein Versuch.",
-            "Combien de secondes FCM la garde pour un appareil éteint ; 0 : une seule tentative."
-        ),
+        "How long APNs keeps it for a device that is off; 0 is one attempt; if unset, as long as the delivery is valid.":
+            (
+                "Wie lange APNs sie für ein ausgeschaltetes Gerät aufhebt; 0 ist ein Versuch, ohne Angabe so lange, wie der Versand gilt.",
+                "Combien de secondes APNs la garde pour un appareil éteint ; 0 : une seule tentative ; sans valeur, tant que l’envoi est valable."
+            ),
+        "How long FCM keeps it for a device that is off; 0 is one attempt; if unset, as long as the delivery is valid.":
+            (
+                "Wie lange FCM sie für ein ausgeschaltetes Gerät aufhebt; 0 ist ein Versuch, ohne Angabe so lange, wie der Versand gilt.",
+                "Combien de secondes FCM la garde pour un appareil éteint ; 0 : une seule tentative ; sans valeur, tant que l’envoi est valable."
+            ),
         "What makes a later notification replace an earlier one; at most 64 bytes.": (
             "Woran eine spätere Mitteilung eine frühere ersetzt; höchstens 64 Byte.",
             "Ce qui fait qu’une notification en remplace une plus ancienne ; 64 octets au plus."

@@ -24,7 +24,7 @@ enum French {
         .signInLocked:
             "Il y a eu trop d’échecs. Réessayez dans {0} min, ou demandez un nouveau mot de passe à un exploitant.",
         .sessionOver:
-            "Votre session est terminée, ou vous n’êtes pas encore connecté. Connectez-vous pour continuer.",
+            "Votre session a expiré. Connectez-vous pour continuer.",
         // Choosing another password.
         .passwordTitle: "Changer le mot de passe",
         .passwordOneTime:
@@ -73,8 +73,8 @@ enum French {
         .asOf: "État à",
         .utc: "UTC",
         .liveOn: "Mise à jour toutes les 2 secondes",
-        .livePause: "Suspendre",
-        .liveResume: "Reprendre",
+        .livePause: "Suspendre l’actualisation",
+        .liveResume: "Reprendre l’actualisation",
         .livePaused: "Mise à jour suspendue",
         .liveLost: "Connexion perdue. Nouvel essai…",
         .summaryWell: "Tout va bien.",
@@ -150,6 +150,7 @@ enum French {
         .statePending: "planifiée",
         .statePreparing: "en préparation",
         .stateInProgress: "en envoi",
+        .stateWaiting: "en attente",
         .statePaused: "en pause",
         .stateFinished: "terminée",
         .stateFailed: "en échec",
@@ -212,6 +213,7 @@ enum French {
         .columnPeople: "Abonnements",
         .atLeast: "au moins {0}",
         .about: "environ {0}",
+        .aboutWithin: "environ {0} (± {1})",
         .limitsTitle: "Ce qui limite sa vitesse",
         .limitsNote: "Ce qui empêche en ce moment les messages de partir plus vite, et qui le fixe.",
         .columnLimit: "Limite",
@@ -226,7 +228,7 @@ enum French {
         .outcomeSent: "envoyé",
         .outcomeSentMeaning: "La passerelle l’a accepté.",
         .outcomeFailed: "en échec",
-        .outcomeFailedMeaning: "Il a été refusé définitivement.",
+        .outcomeFailedMeaning: "Il a été refusé, ou toutes ses tentatives ont échoué.",
         .outcomePending: "en attente",
         .outcomePendingMeaning: "Il n’a pas encore de résultat.",
         .outcomeIgnored: "ignoré",
@@ -250,7 +252,21 @@ enum French {
         .reasonStopped: "quelqu’un a arrêté la diffusion",
         // Alarms.
         .alarmsTitle: "Alarmes",
-        .noAlarms: "Rien ne demande d’intervention.",
+        .noAlarms: "Aucune alarme active.",
+        .alarmsUnseen: "{0} alarmes non acquittées",
+        .alarmSeen: "{0} l’a acquittée, {1}.",
+        .alarmAcknowledge: "Acquitter",
+        .doneAcknowledge: "L’alarme est acquittée. Elle reste jusqu’à ce que sa cause disparaisse.",
+        .alarmsOver: "Alarmes passées",
+        .alarmBegan: "Début",
+        .alarmEnded: "Fin",
+        .alarmSeenBy: "Acquittée par",
+        .auditFilter: "Qui, quoi ou d’où",
+        .auditFilterButton: "Filtrer",
+        .auditAlarm: "a acquitté une alarme",
+        .auditAdded: "a ajouté ({0})",
+        .auditChanged: "a modifié ({0})",
+        .auditRemoved: "a supprimé ({0})",
         .severityCritical: "Critique",
         .severityWarning: "Avertissement",
         .remedyLabel: "Que faire",
@@ -384,6 +400,9 @@ enum French {
         .olderMessages: "Chercher dans des diffusions plus anciennes",
         .newestMessages: "Retour aux plus récents",
         .optOutButton: "Désinscrire",
+        .optOutTitle: "Désinscrire cette personne ?",
+        .optOutText:
+            "Rien ne sera plus envoyé à cet appareil de {0}, même si l’app s’enregistre à nouveau, jusqu’à ce que la personne veuille à nouveau des messages.",
         .optInButton: "Réinscrire",
         .liftButton: "Lever la quarantaine",
         .forgetButton: "Oublier cet utilisateur",
@@ -417,6 +436,7 @@ enum French {
         .auditShow: "a consulté un abonnement",
         .auditOptOut: "a noté que quelqu’un ne veut pas de messages",
         .auditOptIn: "a noté que quelqu’un veut de nouveau des messages",
+        .auditUnregister: "a désinscrit un appareil",
         .auditLift: "a levé une quarantaine",
         .auditForget: "a oublié un utilisateur",
         .auditOutcomes: "a pris des résultats",
@@ -573,15 +593,16 @@ enum French {
         .everybody: "tous",
         .countLabel: "Abonnements",
         .countHint:
-            "Selon l’enregistrement. Ce qui ne se compte pas en un quart de seconde est estimé (« environ »), ou, "
-            + "s’il est rare, indiqué par « au moins ».",
+            "Selon l’enregistrement. Ce qui ne se compte pas en un quart de seconde est estimé, avec l’écart possible.",
         .countNobody: "aucune application choisie",
         .countMapping: "connu à la préparation : le filtre demande des colonnes d’un mapping",
         .countExcluded: "{0} autres sont désactivés, désinscrits ou en quarantaine.",
         .countExcludedLists:
             "{0} autres sont désactivés, désinscrits ou en quarantaine. Les listes d’exclusion sont lues à "
             + "la préparation.",
-        .countEstimated: "Estimé d’après un échantillon, car tout compter prend plus de temps.",
+        .countExact: "Compté à l’instant.",
+        .countEstimated:
+            "Estimé d’après un échantillon, car tout compter prend plus de temps : dans 19 cas sur 20, l’écart ne dépasse pas ±.",
         .chooseApplicationsFirst:
             "Choisissez d’abord les applications : elles déterminent les plateformes pour lesquelles écrire.",
         .contentWrong: "Ce contenu ne peut pas encore être envoyé. Chaque erreur est indiquée à son champ.",
@@ -672,6 +693,8 @@ enum French {
         .whenMoment: "Date (UTC)",
         .goToStart: "Vers le démarrage",
         .noMoment: "Donnez la date du démarrage, en UTC.",
+        .pastMoment:
+            "{0} est passé : il est maintenant {1}. Donnez une date à venir, en UTC, ou démarrez immédiatement.",
         .startTitle: "Démarrer cette diffusion ?",
         .startTo: "Elle va à",
         .startSubscriptions: "abonnements de",

@@ -27,7 +27,8 @@ enum Phrase: String, Sendable, CaseIterable {
         columnStarted, columnProgress, noDeliveries, noDeliveriesYet, listCut, older, lookOn, newest,
         unnamedDelivery, notStarted, pagesLabel
     // States of deliveries.
-    case stateEditing, statePending, statePreparing, stateInProgress, statePaused, stateFinished, stateFailed,
+    case stateEditing, statePending, statePreparing, stateInProgress, stateWaiting, statePaused, stateFinished,
+        stateFailed,
         stateStopped
     // One delivery.
     case factNumber, factApplications, factKind, kindBatch, kindContinuous, factStarted, factFinished, factDuration,
@@ -39,7 +40,7 @@ enum Phrase: String, Sendable, CaseIterable {
         funnelClicked, funnelNote, outcomesTitle, columnOutcome, columnCount, columnShare, byApplicationTitle,
         columnApplication, columnOther, columnReceived, columnClicked, columnClickShare, unknownApplication,
         failuresTitle, failuresNote, columnReason, columnMeaning, noReason, exclusionsTitle, columnPeople, atLeast,
-        about,
+        about, aboutWithin,
         limitsTitle, limitsNote, columnLimit, columnNow, columnMost, columnSetBy, columnWhy, bindsNow, nothingBinds,
         otherLimits
     // How messages end.
@@ -51,6 +52,8 @@ enum Phrase: String, Sendable, CaseIterable {
         reasonExclusionList, reasonConditionFailed, reasonExpired, reasonStopped
     // Alarms.
     case alarmsTitle, noAlarms, severityCritical, severityWarning, remedyLabel, sinceLabel
+    case alarmsUnseen, alarmSeen, alarmAcknowledge, doneAcknowledge, alarmsOver, alarmBegan, alarmEnded, alarmSeenBy
+    case auditFilter, auditFilterButton, auditAlarm, auditAdded, auditChanged, auditRemoved
     // Hosts and children.
     case hostsTitle, columnHost, columnHealth, columnRate, columnChildren, columnLoad, columnMemory, columnDisk,
         columnVersion, childrenOf, columnAccount, columnDoes, columnFlight, columnConnections, columnLatency,
@@ -72,11 +75,12 @@ enum Phrase: String, Sendable, CaseIterable {
         factProven, provenYes, provenNo, becauseOptedOut, becauseDisabled, becauseErrors, becauseQuarantine,
         becauseDenylisted, disabledTokenInvalid, disabledTokenMoved, disabledTokenRenewed, disabledUnregistered,
         disabledForgotten, disabledSeed, messagesTitle, messagesNote, messagesCut, noMessages, columnAt, columnTold,
-        toldReceived, toldClicked, toldNothing, olderMessages, newestMessages, optOutButton, optInButton, liftButton,
+        toldReceived, toldClicked, toldNothing, olderMessages, newestMessages, optOutButton, optOutTitle, optOutText,
+        optInButton, liftButton,
         forgetButton, forgetTitle, forgetText, doneOptOut, doneOptIn, doneLift, doneForget, quarantineTitle,
         quarantineNote, quarantineCounts, quarantineLatest, noQuarantine, kindDeadToken, kindSoftErrors, columnKind,
         columnSince, olderQuarantine, takeOutcomes, takeNote, auditFind, auditShow, auditOptOut, auditOptIn,
-        auditLift, auditForget, auditOutcomes
+        auditUnregister, auditLift, auditForget, auditOutcomes
     // The rows of a filter.
     case rulesTitle, rulesJoin, rulesHint, rulesByHand, ruleAll, ruleAny, ruleField, ruleComparison, ruleValue,
         ruleRemove, ruleAdd, ruleEqual, ruleNotEqual, ruleLess, ruleLessOrEqual, ruleGreater, ruleGreaterOrEqual,
@@ -108,7 +112,7 @@ enum Phrase: String, Sendable, CaseIterable {
         columnDraft, columnChanged, removeDraft, draftRemoved, noDrafts, unnamedDraft, draftChanged, stepsLabel,
         stepApplications, stepTarget, stepContent, stepPreview, stepSend, save, saveAndGoOn, saved, noApplications,
         filterField, filterHint, listsLabel, everybody, countLabel, countHint, countNobody, countMapping, countExcluded,
-        countExcludedLists, countEstimated,
+        countExcludedLists, countExact, countEstimated,
         chooseApplicationsFirst, contentWrong, contentRight, keyTitle, keySubtitle, keyBody, keyBadge, keySound,
         keyCategory, keyMedia, keyClick, keyKind, keyChannel, keyIcon, keyColor, keyInterruption, keyPriority,
         keyMore, choiceNone, choiceYes, choiceNo, variablesLabel, moreFields, generalTitle, localeLabel, localesField,
@@ -118,7 +122,7 @@ enum Phrase: String, Sendable, CaseIterable {
         previewButtons, previewSilent, previewLeftOut, previewTooLong, previewOpens, bytesOf, previewPayload,
         previewNote, sizeTitle, columnBytes, tooLong, samplesTitle, samplesHint, summaryTitle, missingLabel,
         missingApplications, missingFilter, missingContent, proofTitle, proofHint, seedsLabel, proofButton, noSeeds,
-        proofToNobody, proofSent, startHead, whenLabel, whenNow, whenLater, whenMoment, goToStart, noMoment,
+        proofToNobody, proofSent, startHead, whenLabel, whenNow, whenLater, whenMoment, goToStart, noMoment, pastMoment,
         startTitle, startTo, startSubscriptions, startNow, startAt, startButton, auditDraftAdd, auditDraftSave,
         auditDraftRemove, auditProof, auditStart, auditPreview
     // What stands in the menu and in lists of services.

@@ -194,13 +194,21 @@ extension ApplicationDeclarations {
 
     /// The content with the default values of declared variables that it does not give.
     ///
-    /// They are added where the content speaks to the platform, in its locale variants too; what it gives stays, whatever it is.
+    /// They are added where the content speaks to the platform; what it gives stays, whatever it is. A locale's variant takes them from
+    /// there, unless it stands for itself.
     public func completed(content json: String, platform: Platform) -> String {
         let defaults: [JSONEntry] = variables.compactMap { variable in
             variable.defaultValue.map { JSONEntry(name: variable.name, value: variable.type.value($0)) }
         }
         guard !defaults.isEmpty, let root = try? JSONParser.parse(json.utf8) else { return json }
-        let completed = ContentWalk(platform: platform).mapSections(root) { entries in
+        var main: ContentSection?
+        if case .object(let parts) = root,
+            case .object(let entries)? = parts.first(where: { $0.name == platform.rawValue })?.value
+        {
+            main = ContentSection(platform: platform, entries: entries)
+        }
+        let completed = ContentWalk(platform: platform).mapSections(root) { entries, isVariant in
+            if isVariant, let main, ContentSection.inherits(entries, from: main) { return entries }
             var entries = entries
             let place = entries.firstIndex { $0.name == "variables" }
             var given: [JSONEntry] = []
@@ -237,15 +245,21 @@ struct ContentWalk {
     }
 
     /// The value with each section replaced.
-    func mapSections(_ value: JSONValue, _ change: ([JSONEntry]) -> [JSONEntry]) -> JSONValue {
+    ///
+    /// - Parameter change: told whether the section is one of a variant.
+    func mapSections(
+        _ value: JSONValue,
+        isVariant: Bool = false,
+        _ change: ([JSONEntry], Bool) -> [JSONEntry]
+    ) -> JSONValue {
         guard case .object(let entries) = value else { return value }
         return .object(
             entries.map { entry in
                 if entry.name == platform.rawValue, case .object(let section) = entry.value {
-                    return JSONEntry(name: entry.name, value: .object(change(section)))
+                    return JSONEntry(name: entry.name, value: .object(change(section, isVariant)))
                 }
                 guard Platform(rawValue: entry.name) == nil else { return entry }
-                return JSONEntry(name: entry.name, value: mapSections(entry.value, change))
+                return JSONEntry(name: entry.name, value: mapSections(entry.value, isVariant: true, change))
             }
         )
     }

@@ -12,7 +12,7 @@ public struct PlacedRegistration: Sendable, Hashable {
     public var claim = UserKeyClaim.open
     /// The device, if it says which it is: an id that many devices have says nothing.
     public var deviceID: String?
-    /// Language tag, "" if unknown.
+    /// Language tag in its one form, "" if unknown.
     public var locale: String
     /// IANA time zone, "" if unknown.
     public var timeZone: String
@@ -24,6 +24,8 @@ public struct PlacedRegistration: Sendable, Hashable {
     public var parameters: String?
     /// Parameters of the request that nobody knows, a JSON object; nil for none.
     public var extra: String?
+    /// Values that are not kept, because too much is undeclared.
+    public var dropped = 0
 
     /// Puts a registration's values into columns.
     ///
@@ -54,6 +56,8 @@ public struct PlacedRegistration: Sendable, Hashable {
                 }
             }
         }
+        locale = LocaleTag.canonical(locale)
+        userKey = KeyText.trimmed(userKey)
         guard userKey.utf8.count <= DeviceRegistration.longestKey else {
             throw .tooLong("userKey", limit: DeviceRegistration.longestKey)
         }
@@ -120,10 +124,46 @@ public struct PlacedRegistration: Sendable, Hashable {
     }
 }
 
+extension DeviceRegistration {
+    /// Bytes of names and values that are kept of what no declaration of the application names: an SDK sends some hundred, and a client
+    /// with an integration key can send as much as a body holds for each token that it invents.
+    public static let mostUndeclaredBytes = 4_096
+    /// Bytes of a value that describes the device: names of models are shorter than a hundred, and people name their phones.
+    public static let longestDeviceValue = 256
+
+    /// Lets go of what is beyond ``mostUndeclaredBytes`` of the values that the application does not declare, the app's own before those of
+    /// the request, each in the order of their names, and cuts what describes the device. It is not refused: an SDK never sends the
+    /// same registration again.
+    ///
+    /// - Returns: how many values are gone.
+    public mutating func dropUndeclared(_ declarations: ApplicationDeclarations) -> Int {
+        for (name, value) in device where value.utf8.count > Self.longestDeviceValue {
+            device[name] = String(decoding: value.utf8.prefix(Self.longestDeviceValue), as: UTF8.self)
+        }
+        func size(_ values: [String: String]) -> Int {
+            values.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+        }
+        guard size(parameters) + size(extra) > Self.mostUndeclaredBytes else { return 0 }
+        let declared = Set(declarations.parameters.map(\.name))
+        let before = parameters.count + extra.count
+        var room = Self.mostUndeclaredBytes
+        func keepsRoom(_ name: String, _ value: String) -> Bool {
+            let bytes = name.utf8.count + value.utf8.count
+            guard bytes <= room else { return false }
+            room -= bytes
+            return true
+        }
+        for (name, value) in parameters.sorted(by: { $0.key < $1.key })
+        where !declared.contains(name) && !keepsRoom(name, value) { parameters[name] = nil }
+        for (name, value) in extra.sorted(by: { $0.key < $1.key }) where !keepsRoom(name, value) { extra[name] = nil }
+        return before - parameters.count - extra.count
+    }
+}
+
 /// Ids of devices, and what devices send that have none.
 ///
-/// A new token of a device ends the one before it. An id that many devices have would let each of them end all others, and an SDK
-/// does not send the same registration again.
+/// A new token of a user's device ends the one before it. An id that many devices have would let each of a user's end all others, and an
+/// SDK does not send the same registration again.
 public enum DeviceIdentity {
     /// Ids that are none, in lower case and without what is neither letter nor digit: the ANDROID_ID that many devices with
     /// Android 2.2 have and old emulators, the MAC address that Android 6 and later give to apps, what programs write where there

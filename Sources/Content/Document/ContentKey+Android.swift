@@ -81,7 +81,7 @@ extension ContentKey {
         ContentKey(
             "ttl_seconds",
             .personalisedInteger(0...longestTimeToLive),
-            "How long FCM keeps it for a device that is off; 0 is one attempt."
+            "How long FCM keeps it for a device that is off; 0 is one attempt; if unset, as long as the delivery is valid."
         ),
         ContentKey("priority", .choice(["normal", "high"]), "Whether it may wake the device."),
         ContentKey(

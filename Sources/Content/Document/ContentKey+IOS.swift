@@ -124,7 +124,7 @@ extension ContentKey {
         ContentKey(
             "expiration_seconds",
             .integer(0...longestExpiration),
-            "How long APNs keeps it for a device that is off; 0 is one attempt."
+            "How long APNs keeps it for a device that is off; 0 is one attempt; if unset, as long as the delivery is valid."
         ),
         ContentKey("collapse_id", .text, "What makes a later notification replace an earlier one; at most 64 bytes."),
         ContentKey(

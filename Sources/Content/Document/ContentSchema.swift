@@ -74,7 +74,7 @@ public enum ContentSchema {
         (
             "description",
             .string(
-                "Variants for locales such as fr or fr-CA; each takes the place of the whole section of its platform."
+                "Variants for locales such as fr or fr-CA; each inherits from its platform's section whatever it does not set, variables by name, and null removes a key. One with another push_type, silent, kind or template inherits nothing."
             )
         ),
         ("type", words(["object", "null"])),

@@ -183,6 +183,7 @@ extension ContentValidator {
         case .array(let elements): for element in elements { checkTemplates(element, path) }
         case .object(let entries):
             checkDuplicates(entries, under: path)
+            checkTyped(entries, path)
             for entry in entries { checkTemplates(entry.value, path) }
         case .number(let digits):
             // Gateways and apps read numbers as doubles, and refuse the whole payload for one that is none.
@@ -191,6 +192,27 @@ extension ContentValidator {
             }
         case .null, .boolean: break
         }
+    }
+
+    /// A value that is to come out as a number or as true or false stands alone, and one that is the same for everyone is known now.
+    private mutating func checkTyped(_ entries: [JSONEntry], _ path: String) {
+        guard let entry = entries.first(where: { CheckedTemplate.form($0.name) != nil }) else { return }
+        guard entries.count == 1, case .string(let text) = entry.value else {
+            add(
+                path,
+                "\"\(entry.name)\" must be the only key of its object, and have a string",
+                "write only {\"\(entry.name)\": \"{{name}}\"}"
+            )
+            return
+        }
+        guard let literal = (try? TextTemplate(text))?.literalText,
+            CheckedTemplate.form(entry.name)?.value(Array(literal.utf8)) == nil
+        else { return }
+        add(
+            path,
+            "\"\(Self.short(literal))\" is not a value for \(entry.name)",
+            "write a text with fields that results in one"
+        )
     }
 
     /// Names that a variable cannot have: the ids of tracking, APNs' own key, and FCM's reserved words (FCM v1,

@@ -3,6 +3,8 @@ import PushCore
 /// Checks a content and collects everything that is wrong with it.
 struct ContentValidator {
     private(set) var problems: [ContentProblem] = []
+    /// Platforms in whose section for everybody a key is not what it may be.
+    private var unsound: Set<Platform> = []
 
     /// Far more than all locales of a payload of 5,120 bytes need, and little enough that nothing takes long.
     static let largestContent = 1 << 20
@@ -38,13 +40,13 @@ struct ContentValidator {
         checkDuplicates(entries, under: nil)
         var variants: [ContentVariant] = []
         for entry in entries where Platform(rawValue: entry.name) != nil || !Self.keys.contains(entry.name) {
-            if let section = section(entry, locale: "") { variants.append(section) }
+            if let section = section(entry, locale: "", beside: nil) { variants.append(section) }
         }
         if variants.isEmpty, problems.isEmpty {
             add("", "it says nothing for any platform", #"add a section "ios" or "android""#)
         }
         let root = ContentSection(platform: .ios, entries: entries)
-        variants += locales(root["locales"], platforms: Set(variants.map(\.section.platform)))
+        variants += locales(root["locales"], main: variants.map(\.section))
         return PushContent(variants: variants, missing: missing(root), hasTracking: tracking(root))
     }
 
@@ -54,7 +56,9 @@ struct ContentValidator {
     }
 
     /// Checks one entry of a content, or of a locale of it.
-    mutating func section(_ entry: JSONEntry, locale: String) -> ContentVariant? {
+    ///
+    /// - Parameter main: the section for everybody, from which a locale's takes what it does not say.
+    mutating func section(_ entry: JSONEntry, locale: String, beside main: ContentSection?) -> ContentVariant? {
         guard let platform = Platform(rawValue: entry.name) else {
             let known = locale.isEmpty ? Self.keys.dropLast() : Platform.allCases.map(\.rawValue)
             addUnknown(entry.name, under: locale.isEmpty ? nil : "locales.\(locale)", known: Array(known))
@@ -67,9 +71,45 @@ struct ContentValidator {
         }
         let before = problems.count
         check(entries, keys: ContentKey.keys(platform), path, platform)
-        let section = ContentSection(platform: platform, entries: entries)
-        checkWhole(section, path, isSound: problems.count == before)
+        let isSound = problems.count == before
+        if locale.isEmpty, !isSound { unsound.insert(platform) }
+        guard let main else {
+            let section = ContentSection(platform: platform, entries: entries)
+            checkWhole(section, path, isSound: isSound)
+            return ContentVariant(locale: locale, section: section)
+        }
+        let section = main.variant(entries)
+        checkVariant(
+            section,
+            path,
+            says: Set(entries.map(\.name)),
+            main: main,
+            isSound: isSound && !unsound.contains(platform)
+        )
         return ContentVariant(locale: locale, section: section)
+    }
+
+    /// Checks what the keys of a variant say together with those that it takes from the section for everybody; what is wrong with that
+    /// section is told there.
+    private mutating func checkVariant(
+        _ section: ContentSection,
+        _ path: String,
+        says own: Set<String>,
+        main: ContentSection,
+        isSound: Bool
+    ) {
+        var (ofMain, ofVariant) = (ContentValidator(), ContentValidator())
+        ofMain.checkWhole(main, main.platform.rawValue, isSound: isSound)
+        ofVariant.checkWhole(section, path, isSound: isSound)
+        let known = Set(ofMain.problems.map { "\($0.key.dropFirst(main.platform.rawValue.count))\n\($0.cause)" })
+        for problem in ofVariant.problems {
+            let rest = problem.key.dropFirst(path.count)
+            if known.contains("\(rest)\n\(problem.cause)") { continue }
+            let name = rest.dropFirst().prefix { $0 != "." && $0 != "[" }
+            let isTaken = section.has(String(name)) && !own.contains(String(name))
+            let source = "it is inherited from \(main.platform.rawValue).\(name), and null removes it here"
+            add(problem.key, problem.cause, isTaken ? "\(problem.remedy); \(source)" : problem.remedy)
+        }
     }
 
     /// Checks the entries of an object against the keys that it may have.
@@ -114,7 +154,7 @@ struct ContentValidator {
 
 extension ContentValidator {
     /// Checks the variants for locales.
-    mutating func locales(_ value: JSONValue?, platforms: Set<Platform>) -> [ContentVariant] {
+    mutating func locales(_ value: JSONValue?, main: [ContentSection]) -> [ContentVariant] {
         guard let value else { return [] }
         guard case .object(let locales) = value else {
             add("locales", "it is \(value.kindName)", #"write an object: {"fr": {"ios": {…}}}"#)
@@ -126,7 +166,11 @@ extension ContentValidator {
             let path = Self.path("locales", locale.name)
             guard isLocale(locale.name, path), locale.value != .null else { continue }
             if !seen.insert(LocaleMatcher.normalised(locale.name)).inserted {
-                add(path, "it is written more than once", "keep one of them; fr-CA, fr_CA and fr-ca are the same")
+                add(
+                    path,
+                    "it is written more than once",
+                    "keep one of them; fr-CA, fr_CA and fr-ca are the same, and so are he and iw"
+                )
             }
             guard case .object(let entries) = locale.value else {
                 add(path, "it is \(locale.value.kindName)", #"write an object: {"ios": {…}, "android": {…}}"#)
@@ -134,9 +178,10 @@ extension ContentValidator {
             }
             checkDuplicates(entries, under: path)
             for entry in entries {
-                guard let variant = section(entry, locale: locale.name) else { continue }
+                let everybodys = main.first { $0.platform.rawValue == entry.name }
+                guard let variant = section(entry, locale: locale.name, beside: everybodys) else { continue }
                 variants.append(variant)
-                if !platforms.contains(variant.section.platform) {
+                if everybodys == nil {
                     let platform = variant.section.platform.rawValue
                     add(
                         "\(path).\(platform)",
@@ -150,12 +195,12 @@ extension ContentValidator {
     }
 
     /// Checks the policy for fields without a value.
-    mutating func missing(_ root: ContentSection) -> MissingValuePolicy {
-        guard let value = root["missing"] else { return .default }
+    mutating func missing(_ root: ContentSection) -> MissingValuePolicy? {
+        guard let value = root["missing"] else { return nil }
         if case .string(let word) = value, let policy = MissingValuePolicy(rawValue: word) { return policy }
         let words = MissingValuePolicy.allCases.map(\.rawValue)
         add("missing", "it is no known policy", "write \(Self.list(words))")
-        return .default
+        return nil
     }
 
     /// Checks whether messages carry the ids of tracking.

@@ -35,13 +35,16 @@ import PushCore
 /// A delivery's content: what its messages say, for each platform and in each locale.
 ///
 /// It is read from JSON of the form `{"ios": {…}, "android": {…}, "locales": {"fr": {"ios": {…}}}}`; either platform
-/// may be absent, and so may the locales. Each text may have `{{name}}`, `{{name|default}}` and sections in it. A key
-/// whose value is null counts as absent. `Config/content.schema.json` is the JSON Schema of it.
+/// may be absent, and so may the locales, whose variants take from the platform's section what they do not say. Each text may have
+/// `{{name}}`, `{{name|default}}` and sections in it. A key whose value is null counts as absent. `Config/content.schema.json` is the JSON
+/// Schema of it.
 public struct PushContent: Sendable, Hashable {
     /// What it says, the variants without a locale first.
     let variants: [ContentVariant]
     /// What becomes of messages whose text uses a field that has no value.
     public let missing: MissingValuePolicy
+    /// Whether it says so itself.
+    public let saysMissing: Bool
     /// Whether each payload carries the ids by which opens and clicks are reported.
     public let hasTracking: Bool
 
@@ -58,10 +61,17 @@ public struct PushContent: Sendable, Hashable {
         self = content
     }
 
-    init(variants: [ContentVariant], missing: MissingValuePolicy, hasTracking: Bool) {
+    init(variants: [ContentVariant], missing: MissingValuePolicy?, hasTracking: Bool) {
         self.variants = variants
-        self.missing = missing
+        self.missing = missing ?? .default
+        saysMissing = missing != nil
         self.hasTracking = hasTracking
+    }
+
+    /// The content as a continuous delivery sends it: a message that was asked for by itself is not sent with a gap in its text ("Your
+    /// code is "), unless the content says what becomes of it.
+    public var ofContinuous: PushContent {
+        saysMissing ? self : PushContent(variants: variants, missing: .exclude, hasTracking: hasTracking)
     }
 
     /// All problems of a content; none when it can be sent.

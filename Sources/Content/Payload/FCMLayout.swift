@@ -6,9 +6,11 @@ struct FCMLayout: Sendable {
     let ownData: [PayloadEntry]
     let section: ContentSection
     private let ids: [PayloadEntry]
+    private let carriesValidity: Bool
 
-    init(_ section: ContentSection, trackedDelivery: Int64? = nil) {
+    init(_ section: ContentSection, trackedDelivery: Int64? = nil, carriesValidity: Bool = false) {
         self.section = section
+        self.carriesValidity = carriesValidity
         ids = PayloadLayout.ids(trackedDelivery)
         ownData = section.has("template") ? Self.template(section) : Self.dataTexts(section)
     }
@@ -31,7 +33,7 @@ struct FCMLayout: Sendable {
     /// The body of a request of legacy HTTP, without `to` and `registration_ids`.
     var legacyMessage: PayloadNode {
         var entries = texts(["collapse_key", "priority"])
-        if let ttl = number("ttl_seconds") { entries.append(PayloadEntry("time_to_live", ttl)) }
+        if let ttl = ttl() { entries.append(PayloadEntry("time_to_live", ttl)) }
         entries += texts(["restricted_package_name"])
         if section.isTrue("validate_only") { entries.append(PayloadEntry("dry_run", .raw("true"))) }
         if let data { entries.append(PayloadEntry("data", data)) }
@@ -53,7 +55,7 @@ struct FCMLayout: Sendable {
         if let priority = section.string("priority") {
             entries.append(PayloadEntry("priority", .literal(priority.uppercased())))
         }
-        if let ttl = number("ttl_seconds", prefix: "\"", suffix: "s\"") { entries.append(PayloadEntry("ttl", ttl)) }
+        if let ttl = ttl(prefix: "\"", suffix: "s\"") { entries.append(PayloadEntry("ttl", ttl)) }
         entries += texts(["collapse_key", "restricted_package_name"])
         for key in ["direct_boot_ok", "bandwidth_constrained_ok", "restricted_satellite_ok"] {
             if let value = section[key] { entries.append(PayloadEntry(key, PayloadNode(value))) }
@@ -68,6 +70,12 @@ struct FCMLayout: Sendable {
 
     private func texts(_ keys: [String]) -> [PayloadEntry] {
         keys.compactMap { key in section.text(key).map { PayloadEntry(key, .text($0)) } }
+    }
+
+    /// How long FCM keeps it for a device that is off: as the content says, else as long as the message is of use.
+    private func ttl(prefix: String = "", suffix: String = "") -> PayloadNode? {
+        number("ttl_seconds", prefix: prefix, suffix: suffix)
+            ?? (carriesValidity ? .validity(prefix: prefix, suffix: suffix) : nil)
     }
 
     /// A number, with what stands around its digits in the payload.

@@ -17,14 +17,15 @@ public struct LocalisedTemplate: Sendable {
     public var isLocalised: Bool { templates.count > 1 }
 
     /// Compiles a content for a gateway, as
-    /// ``PayloadTemplate/compile(content:format:deliveryID:messageIDFormat:messageNumbers:locale:)`` does for one
+    /// ``PayloadTemplate/compile(content:format:deliveryID:messageIDFormat:messageNumbers:locale:carriesValidity:)`` does for one
     /// locale; throws the problems of all locales at once.
     public static func compile(
         content: PushContent,
         format: PayloadFormat,
         deliveryID: Int64,
         messageIDFormat: MessageIDFormat,
-        messageNumbers: MessageNumbers? = nil
+        messageNumbers: MessageNumbers? = nil,
+        carriesValidity: Bool = false
     ) throws(ContentError) -> LocalisedTemplate {
         let variants = content.variants(for: format.platform)
         guard !variants.isEmpty else { throw ContentError.noSection(for: format.platform) }
@@ -34,7 +35,14 @@ public struct LocalisedTemplate: Sendable {
         var problems: [ContentProblem] = []
         for variant in variants {
             do throws(ContentError) {
-                let template = try PayloadTemplate(variant, content: content, format: format, ids: ids, fields: fields)
+                let template = try PayloadTemplate(
+                    variant,
+                    content: content,
+                    format: format,
+                    ids: ids,
+                    fields: fields,
+                    carriesValidity: carriesValidity
+                )
                 fields = template.fields
                 templates.append(template)
             } catch {
@@ -56,7 +64,8 @@ public struct LocalisedTemplate: Sendable {
     /// The index of the template for a subscription's locale, such as `fr-CA`, `fr_CA` or `zh-Hans-CN`.
     ///
     /// It is the one of the same locale, else that of the locale with tags cut from its end (`fr-CA`, then `fr`),
-    /// else the first one. Letter case does not matter. It allocates nothing, so it can be asked for every message.
+    /// else the first one. Letter case does not matter, nor which of its forms a locale has (``LocaleTag``). It allocates nothing for
+    /// a locale as it is stored, so it can be asked for every message.
     public func index(locale: ArraySlice<UInt8>) -> Int {
         matcher.index(of: locale)
     }
@@ -71,12 +80,17 @@ struct LocaleMatcher: Sendable {
     private let locales: [[UInt8]]
 
     init(_ locales: [String]) {
-        self.locales = locales.map { $0.utf8.map(Self.normalised) }
+        self.locales = locales.map(Self.normalised)
     }
 
     /// The index of the locale that fits best; 0 when none does.
     func index(of locale: ArraySlice<UInt8>) -> Int {
         guard locales.count > 1, locale.count <= Self.longestLocale else { return 0 }
+        guard LocaleTag.mayChange(locale) else { return lookUp(locale) }
+        return lookUp(Array(LocaleTag.canonical(String(decoding: locale, as: UTF8.self)).utf8)[...])
+    }
+
+    private func lookUp(_ locale: ArraySlice<UInt8>) -> Int {
         var rest = locale
         while !rest.isEmpty {
             for (index, candidate) in locales.enumerated() where Self.isSame(candidate, rest) { return index }
@@ -86,9 +100,9 @@ struct LocaleMatcher: Sendable {
         return 0
     }
 
-    /// A locale as it is compared: small letters and hyphens.
+    /// A locale as it is compared: in its one form, in small letters.
     static func normalised(_ locale: String) -> [UInt8] {
-        locale.utf8.map(normalised)
+        LocaleTag.canonical(locale).utf8.map(normalised)
     }
 
     private static func isSame(_ candidate: [UInt8], _ locale: ArraySlice<UInt8>) -> Bool {

@@ -7,8 +7,11 @@ struct PayloadBuilder {
     private(set) var fields: [PersonalisationField]
     private(set) var sections: [SectionSegment] = []
     private(set) var checked: [CheckedSegment] = []
+    private(set) var paths: [PathSegment] = []
     /// The columns of fields without which a message must not go out.
     private(set) var requiredColumns: Set<Int> = []
+    /// The paths, by their index, without whose value a message must not go out.
+    private(set) var requiredPaths: [Int] = []
     /// Bytes of literal names and values that count against the gateway's limit, when not the whole body does.
     var countedBytes = 0
     /// Whether values count at present.
@@ -50,8 +53,9 @@ struct PayloadBuilder {
         append(.token)
     }
 
-    /// Appends an entry that is left out where its value has not the form that it has to have.
-    mutating func checked(_ name: String, _ value: CheckedTemplate, escapes: Int) {
+    /// Appends an entry that is left out where its value has not the form that it has to have; without a name an element of a list, or a
+    /// text of its own, which is null then.
+    mutating func checked(_ name: String?, _ value: CheckedTemplate, escapes: Int) {
         closeLiteral()
         let (mainSegments, counts) = (segments, isCounting)
         segments = []
@@ -63,8 +67,11 @@ struct PayloadBuilder {
         segments = mainSegments
         isCounting = counts
         var prefix: [UInt8] = []
-        JSONText.appendString(name, to: &prefix)
-        prefix.append(contentsOf: (":" + value.prefix).utf8)
+        if let name {
+            JSONText.appendString(name, to: &prefix)
+            prefix.append(UInt8(ascii: ":"))
+        }
+        prefix.append(contentsOf: value.prefix.utf8)
         var suffix = Array(value.suffix.utf8)
         for _ in 1..<max(escapes, 1) { (prefix, suffix) = (JSONText.escaped(prefix), JSONText.escaped(suffix)) }
         checked.append(
@@ -73,10 +80,24 @@ struct PayloadBuilder {
                 form: value.form,
                 prefix: prefix,
                 suffix: suffix,
-                countedBytes: isCounting ? name.utf8.count : nil
+                isEntry: name != nil,
+                countedBytes: isCounting ? name?.utf8.count ?? 0 : nil
             )
         )
         append(.checked(checked.count - 1))
+    }
+
+    /// Appends an entry with the seconds that are left of the message's validity.
+    mutating func validity(_ name: String, prefix: String, suffix: String) {
+        closeLiteral()
+        let start = text.count
+        JSONText.appendString(name, to: &text)
+        text.append(contentsOf: (":" + prefix).utf8)
+        let middle = text.count
+        text.append(contentsOf: suffix.utf8)
+        // No part of the literals beside it.
+        literalStart = text.count
+        append(.validity(start..<middle, middle..<text.count))
     }
 
     /// Ends the last literal; to be called at the end of a body.
@@ -98,23 +119,35 @@ struct PayloadBuilder {
         let start = text.count
         if policy != .empty { text.append(contentsOf: (field.defaultValue ?? "").utf8) }
         let column = column(of: field)
-        if policy == .exclude, field.defaultValue == nil { requiredColumns.insert(column) }
+        let isRequired = policy == .exclude && field.defaultValue == nil
         literalStart = text.count
-        append(
-            .field(
-                FieldSegment(
-                    column: column,
-                    fallback: start..<text.count,
-                    escapes: escapes,
-                    isCounted: isCounting
-                )
-            )
+        let segment = FieldSegment(
+            column: column,
+            fallback: start..<text.count,
+            escapes: escapes,
+            isCounted: isCounting
         )
+        guard let place = place(of: field.name) else {
+            if isRequired { requiredColumns.insert(column) }
+            return append(.field(segment))
+        }
+        if isRequired { requiredPaths.append(paths.count) }
+        paths.append(PathSegment(field: segment, place: place))
+        append(.path(paths.count - 1))
+    }
+
+    /// Where a name reaches into an object, if it does.
+    private mutating func place(of name: String) -> FieldPlace? {
+        guard let path = FieldPath(name) else { return nil }
+        return FieldPlace(column: column(of: PersonalisationField(name: path.root)), path: path)
     }
 
     private mutating func section(_ text: SectionText, escapes: Int) {
         let columns = text.names.map { column(of: PersonalisationField(name: $0)) }
-        sections.append(SectionSegment(text: text, columns: columns, escapes: escapes, isCounted: isCounting))
+        let places = text.names.map { place(of: $0) }
+        sections.append(
+            SectionSegment(text: text, columns: columns, places: places, escapes: escapes, isCounted: isCounting)
+        )
         append(.sections(sections.count - 1))
     }
 
@@ -159,7 +192,8 @@ extension PayloadBuilder {
             }
             structural("]", escapes)
         case .object(let entries): object(entries, escapes: escapes)
-        case .checked:
+        case .checked(let template): checked(nil, template, escapes: escapes)
+        case .validity:
             // Only entries can be left out; layouts make no others.
             plain("null")
         }
@@ -169,7 +203,10 @@ extension PayloadBuilder {
         structural("{", escapes)
         var isFirst = true
         for entry in entries {
-            if case .checked = entry.value { continue }
+            switch entry.value {
+            case .checked, .validity: continue
+            default: break
+            }
             if !isFirst { structural(",", escapes) }
             isFirst = false
             name(entry.name, escapes: escapes)
@@ -177,7 +214,11 @@ extension PayloadBuilder {
         }
         // Last, so that only their own commas depend on what is there.
         for entry in entries {
-            if case .checked(let template) = entry.value { checked(entry.name, template, escapes: escapes) }
+            switch entry.value {
+            case .checked(let template): checked(entry.name, template, escapes: escapes)
+            case .validity(let prefix, let suffix): validity(entry.name, prefix: prefix, suffix: suffix)
+            default: break
+            }
         }
         structural("}", escapes)
     }

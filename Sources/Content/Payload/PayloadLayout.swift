@@ -5,18 +5,20 @@ struct PayloadLayout: Sendable {
     let body: PayloadNode
     let attributes: MessageAttributes
 
-    /// - Parameter trackedDelivery: the delivery whose ids go into the payload; nil for none.
-    init(_ section: ContentSection, format: PayloadFormat, trackedDelivery: Int64?) {
+    /// - Parameters:
+    ///   - trackedDelivery: the delivery whose ids go into the payload; nil for none.
+    ///   - carriesValidity: FCM is told how long to keep a message whose content does not say so.
+    init(_ section: ContentSection, format: PayloadFormat, trackedDelivery: Int64?, carriesValidity: Bool = false) {
         switch format {
         case .apns, .apnsBinary:
             let layout = APNsLayout(section, trackedDelivery: trackedDelivery)
             body = layout.body
             attributes = layout.attributes
         case .fcmV1:
-            body = FCMLayout(section, trackedDelivery: trackedDelivery).message
+            body = FCMLayout(section, trackedDelivery: trackedDelivery, carriesValidity: carriesValidity).message
             attributes = MessageAttributes()
         case .fcmLegacy:
-            body = FCMLayout(section, trackedDelivery: trackedDelivery).legacyMessage
+            body = FCMLayout(section, trackedDelivery: trackedDelivery, carriesValidity: carriesValidity).legacyMessage
             attributes = MessageAttributes()
         }
     }
@@ -69,6 +71,8 @@ indirect enum PayloadNode: Sendable, Hashable {
     case messageID
     /// The push token, as a string.
     case token
+    /// The seconds that are left of the message's validity, with what stands around them; its entry is left out where they are not known.
+    case validity(prefix: String, suffix: String)
     /// What the gateway counts against its limit, where not the whole body does.
     case counted(PayloadNode)
 }
@@ -93,7 +97,12 @@ extension PayloadNode {
         case .number(let digits): self = .raw(digits)
         case .string(let text): self = .text((try? TextTemplate(text)) ?? TextTemplate(literal: text))
         case .array(let elements): self = .array(elements.map(PayloadNode.init))
-        case .object(let entries): self = .object(entries.map { PayloadEntry($0.name, PayloadNode($0.value)) })
+        case .object(let entries):
+            if let typed = CheckedTemplate.typed(entries) {
+                self = .checked(typed)
+            } else {
+                self = .object(entries.map { PayloadEntry($0.name, PayloadNode($0.value)) })
+            }
         }
     }
 
@@ -136,7 +145,8 @@ extension PayloadNode {
             let new: PayloadNode?
             switch change.value {
             case .null: new = nil
-            case .object(let inner): new = (old.flatMap { $0.isObject ? $0 : nil } ?? .object([])).merging(inner)
+            case .object(let inner) where CheckedTemplate.typed(inner) == nil:
+                new = (old.flatMap { $0.isObject ? $0 : nil } ?? .object([])).merging(inner)
             default: new = convert(change)
             }
             let entry = new.map { PayloadEntry(change.name, $0) }

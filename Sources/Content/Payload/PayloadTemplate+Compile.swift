@@ -12,7 +12,8 @@ extension PayloadTemplate {
         deliveryID: Int64,
         messageIDFormat: MessageIDFormat,
         messageNumbers: MessageNumbers? = nil,
-        locale: String? = nil
+        locale: String? = nil,
+        carriesValidity: Bool = false
     ) throws(ContentError) -> PayloadTemplate {
         let variants = content.variants(for: format.platform)
         let matcher = LocaleMatcher(variants.map(\.locale))
@@ -23,7 +24,8 @@ extension PayloadTemplate {
             content: content,
             format: format,
             ids: MessageIDSource(deliveryID: deliveryID, format: messageIDFormat, numbers: messageNumbers),
-            fields: []
+            fields: [],
+            carriesValidity: carriesValidity
         )
     }
 
@@ -33,14 +35,20 @@ extension PayloadTemplate {
         content: PushContent,
         format: PayloadFormat,
         ids: MessageIDSource,
-        fields: [PersonalisationField]
+        fields: [PersonalisationField],
+        carriesValidity: Bool = false
     ) throws(ContentError) {
         let section = variant.section
         var check = FormatCheck(format: format, path: variant.path)
         check.check(section)
         if !check.problems.isEmpty { throw ContentError(problems: check.problems) }
 
-        let layout = PayloadLayout(section, format: format, trackedDelivery: content.hasTracking ? ids.deliveryID : nil)
+        let layout = PayloadLayout(
+            section,
+            format: format,
+            trackedDelivery: content.hasTracking ? ids.deliveryID : nil,
+            carriesValidity: carriesValidity
+        )
         var builder = PayloadBuilder(policy: content.missing, fields: fields)
         builder.node(layout.body)
         builder.finish()
@@ -63,7 +71,9 @@ extension PayloadTemplate {
             collapseSegments: Array(builder.segments.dropFirst(bodySegments)),
             sections: builder.sections,
             checked: builder.checked,
+            paths: builder.paths,
             requiredColumns: builder.requiredColumns.sorted(),
+            requiredPaths: builder.requiredPaths,
             missing: content.missing,
             messageIDFormat: ids.format,
             messageNumbers: ids.numbers,
@@ -82,7 +92,7 @@ extension PayloadTemplate {
             switch segment {
             case .literal(let range): size += countedBytes == nil ? range.count : 0
             case .messageID: size += idLength
-            case .field, .token, .sections, .checked: break
+            case .field, .token, .sections, .checked, .path, .validity: break
             }
         }
     }

@@ -28,8 +28,12 @@ public struct PayloadTemplate: Sendable {
     let sections: [SectionSegment]
     /// The entries with values of a certain form that segments refer to.
     let checked: [CheckedSegment]
+    /// The places of names that reach into objects.
+    let paths: [PathSegment]
     /// The columns of fields without which a message must not go out, those in sections not included.
     let requiredColumns: [Int]
+    /// The paths without which a message must not go out, by their index.
+    let requiredPaths: [Int]
     let missing: MissingValuePolicy
     let messageIDFormat: MessageIDFormat
     let messageNumbers: MessageNumbers?
@@ -41,7 +45,12 @@ public struct PayloadTemplate: Sendable {
 
     /// Whether every message has the same body, so that many of them can share a request.
     public var hasEqualBodies: Bool {
-        segments.allSatisfy { if case .literal = $0 { true } else { false } }
+        segments.allSatisfy { segment in
+            switch segment {
+            case .literal, .validity: true
+            case .field, .messageID, .token, .sections, .checked, .path: false
+            }
+        }
     }
 
     /// The gateway's limit for a payload, in bytes.
@@ -54,6 +63,9 @@ extension PayloadTemplate {
     /// The size of a payload of which a part was not even rendered, because it was longer than any gateway's limit.
     static let hopelessSize = Int(Int32.max)
 
+    /// FCM keeps nothing for longer: four weeks (FCM v1, `AndroidConfig.ttl`), in seconds.
+    static let longestValidity: Int64 = 2_419_200
+
     /// Appends the body of one message's request and returns the size that the gateway's limit is compared with.
     ///
     /// `columns` holds the values of ``fields`` in their order; a null or empty value, and a missing column, give way
@@ -62,6 +74,8 @@ extension PayloadTemplate {
     /// The size is that of the whole body for APNs. FCM's limit covers the message and not its envelope, so there it is
     /// the sum of all names and values of `data` and of `notification`, before they are escaped: FCM counts the decoded
     /// message, and token and delivery options are not part of it.
+    ///
+    /// - Parameter validitySeconds: how much is left of the message's validity, for FCM; nil if that is not known.
     @discardableResult
     public func render(
         row: Int,
@@ -69,6 +83,7 @@ extension PayloadTemplate {
         tokens: ByteColumn,
         messageID: MessageUUID,
         sequence: Int32,
+        validitySeconds: Int64? = nil,
         into output: inout [UInt8]
     ) -> Int {
         let start = output.count
@@ -93,6 +108,15 @@ extension PayloadTemplate {
                 if !isWhole { isCutShort = true }
             case .checked(let index):
                 counted += append(checked[index], row: row, columns, to: &output)
+            case .path(let index):
+                let size = append(paths[index], row: row, columns, to: &output)
+                if paths[index].field.isCounted { counted += size }
+            case .validity(let before, let after):
+                guard let validitySeconds else { continue }
+                if output.last != UInt8(ascii: "{") { output.append(UInt8(ascii: ",")) }
+                output.append(contentsOf: text[before])
+                DecimalText.append(min(max(0, validitySeconds), Self.longestValidity), to: &output)
+                output.append(contentsOf: text[after])
             }
         }
         if isCutShort { return Self.hopelessSize }
@@ -122,7 +146,8 @@ extension PayloadTemplate {
             case .literal(let range): output.append(contentsOf: text[range])
             case .field(let field): _ = append(field, row: row, columns, to: &output)
             case .sections(let index): _ = append(sections[index], row: row, columns, to: &output)
-            case .messageID, .token, .checked: break
+            case .path(let index): _ = append(paths[index], row: row, columns, to: &output)
+            case .messageID, .token, .checked, .validity: break
             }
         }
     }
@@ -132,7 +157,9 @@ extension PayloadTemplate {
     private func append(_ field: FieldSegment, row: Int, _ columns: [ByteColumn], to output: inout [UInt8]) -> Int {
         if field.column < columns.count {
             let range = columns[field.column].range(row)
-            if !range.isEmpty { return Self.append(columns[field.column].bytes, range, field.escapes, to: &output) }
+            if !BlankValue.isBlank(columns[field.column].bytes, range) {
+                return Self.append(columns[field.column].bytes, range, field.escapes, to: &output)
+            }
         }
         return Self.append(text, field.fallback, field.escapes, to: &output)
     }
@@ -176,12 +203,32 @@ extension PayloadTemplate {
         return (Self.append(bytes, bytes.indices, segment.escapes, to: &output), !run.isCutShort)
     }
 
+    /// Appends the value that a name reaches in an object, or its default; returns the size of what the gateway reads there.
+    func append(_ segment: PathSegment, row: Int, _ columns: [ByteColumn], to output: inout [UInt8]) -> Int {
+        if Self.isBlank(segment.field.column, row, columns),
+            let value = segment.place.value(row: row, columns)?.text, !BlankValue.isBlank(value)
+        {
+            let bytes = Array(value.utf8)
+            return Self.append(bytes, bytes.indices, segment.field.escapes, to: &output)
+        }
+        return append(segment.field, row: row, columns, to: &output)
+    }
+
+    /// Whether a message has no value in a column.
+    private static func isBlank(_ column: Int, _ row: Int, _ columns: [ByteColumn]) -> Bool {
+        column >= columns.count || BlankValue.isBlank(columns[column].bytes, columns[column].range(row))
+    }
+
     /// Appends the entry of a value with a certain form, or nothing if the text has another one; returns what counts of it.
     func append(_ entry: CheckedSegment, row: Int, _ columns: [ByteColumn], to output: inout [UInt8]) -> Int {
         var text: [UInt8] = []
         appendPlain(entry.segments, row: row, columns, to: &text)
-        guard let value = entry.form.value(text) else { return 0 }
-        if output.last != UInt8(ascii: "{") { output.append(UInt8(ascii: ",")) }
+        guard let value = entry.form.value(text) else {
+            guard !entry.isEntry else { return 0 }
+            output.append(contentsOf: "null".utf8)
+            return entry.countedBytes.map { $0 + 4 } ?? 0
+        }
+        if entry.isEntry, output.last != UInt8(ascii: "{") { output.append(UInt8(ascii: ",")) }
         output.append(contentsOf: entry.prefix)
         output.append(contentsOf: value)
         output.append(contentsOf: entry.suffix)
@@ -195,8 +242,10 @@ extension PayloadTemplate {
     /// that is left out.
     public func missingField(row: Int, fields columns: [ByteColumn]) -> Int? {
         guard missing == .exclude else { return nil }
-        for column in requiredColumns where column >= columns.count || columns[column].range(row).isEmpty {
-            return column
+        for column in requiredColumns where Self.isBlank(column, row, columns) { return column }
+        for index in requiredPaths where Self.isBlank(paths[index].field.column, row, columns) {
+            let value = paths[index].place.value(row: row, columns)?.text ?? ""
+            if BlankValue.isBlank(value) { return paths[index].field.column }
         }
         for segment in sections {
             let run = SectionRun(segment, row: row, columns: columns, policy: missing)
@@ -225,6 +274,10 @@ enum PayloadSegment: Sendable, Hashable {
     case sections(Int)
     /// An entry whose value has a certain form, by its index.
     case checked(Int)
+    /// A value that a name reaches in an object, by its index.
+    case path(Int)
+    /// An entry with what is left of the message's validity: what stands before the digits, and behind them.
+    case validity(Range<Int>, Range<Int>)
 }
 
 /// A place in a payload where a field's value stands.
@@ -245,8 +298,17 @@ struct SectionSegment: Sendable, Hashable {
     let text: SectionText
     /// The column of each of the text's names.
     let columns: [Int]
+    /// Where each of them reaches into an object, if it does.
+    let places: [FieldPlace?]
     let escapes: Int
     let isCounted: Bool
+}
+
+/// A place in a payload where a value from within an object stands.
+struct PathSegment: Sendable, Hashable {
+    /// The field of the whole name, which goes before, with the default.
+    let field: FieldSegment
+    let place: FieldPlace
 }
 
 /// A place in a payload where an entry stands if its value comes out in the form that the gateway takes.
@@ -257,6 +319,8 @@ struct CheckedSegment: Sendable, Hashable {
     /// The entry's name, its colon and what stands before the value.
     let prefix: [UInt8]
     let suffix: [UInt8]
+    /// Whether it is an object's entry, which is left out, and no element of a list, which is null then.
+    let isEntry: Bool
     /// The bytes of the name where they count against the gateway's limit; nil where the entry does not count.
     let countedBytes: Int?
 }

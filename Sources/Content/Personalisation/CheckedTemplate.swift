@@ -5,6 +5,10 @@ struct CheckedTemplate: Sendable, Hashable {
     /// What the text has to come out as.
     enum Form: Sendable, Hashable {
         case wholeNumber(ClosedRange<Int64>)
+        /// Any number that JSON has.
+        case number
+        /// `true` or `false`, also as databases write them.
+        case boolean
         /// `#rrggbb`.
         case color
         /// A time as RFC 3339 writes it.
@@ -15,6 +19,27 @@ struct CheckedTemplate: Sendable, Hashable {
 
     let text: TextTemplate
     let form: Form
+    /// What an object says whose one entry is the text of a value that is no text in the payload.
+    static let numberName = "$number"
+    static let booleanName = "$boolean"
+
+    /// The value that an object stands for, if it is `{"$number": "{{name}}"}` or `{"$boolean": "{{name}}"}`.
+    static func typed(_ entries: [JSONEntry]) -> CheckedTemplate? {
+        guard entries.count == 1, let entry = entries.first, case .string(let text) = entry.value,
+            let form = form(entry.name), let template = try? TextTemplate(text)
+        else { return nil }
+        return CheckedTemplate(text: template, form: form)
+    }
+
+    /// The form that such an entry's name asks for.
+    static func form(_ name: String) -> Form? {
+        switch name {
+        case numberName: .number
+        case booleanName: .boolean
+        default: nil
+        }
+    }
+
     /// What stands around the value, for example quotes and a unit.
     var prefix = ""
     var suffix = ""
@@ -52,11 +77,38 @@ extension CheckedTemplate.Form {
             var digits: [UInt8] = []
             DecimalText.append(number, to: &digits)
             return digits
+        case .number: return Self.number(bytes)
+        case .boolean: return Self.boolean(bytes)
         case .color: isRight = ContentValidator.isColor(String(decoding: bytes, as: UTF8.self))
         case .time: isRight = ContentValidator.isTime(String(decoding: bytes, as: UTF8.self))
         case .label: isRight = ContentValidator.isLabel(String(decoding: bytes, as: UTF8.self))
         }
         return isRight ? bytes : nil
+    }
+
+    /// A number as JSON writes it, without the spaces around it.
+    private static func number(_ bytes: [UInt8]) -> [UInt8]? {
+        let text = trimmed(bytes)
+        // A number has no hundred digits; what has is a text.
+        guard text.count <= 100, case .number(let digits)? = try? JSONParser.parse(text),
+            digits.utf8.elementsEqual(text),
+            Double(digits)?.isFinite == true
+        else { return nil }
+        return text
+    }
+
+    private static func boolean(_ bytes: [UInt8]) -> [UInt8]? {
+        switch String(decoding: trimmed(bytes), as: UTF8.self) {
+        case "true", "t", "1": Array("true".utf8)
+        case "false", "f", "0": Array("false".utf8)
+        default: nil
+        }
+    }
+
+    private static func trimmed(_ bytes: [UInt8]) -> [UInt8] {
+        var text = bytes.drop { $0 <= 0x20 }
+        while let last = text.last, last <= 0x20 { text.removeLast() }
+        return Array(text)
     }
 }
 

@@ -13,6 +13,7 @@ final class SectionRun {
     private let text: SectionText
     private let columns: [ByteColumn]
     private let columnIndexes: [Int]
+    private let places: [FieldPlace?]
     private let row: Int
     private let policy: MissingValuePolicy
     private var budgetLeft = SectionRun.budget
@@ -27,6 +28,7 @@ final class SectionRun {
     init(_ segment: SectionSegment, row: Int, columns: [ByteColumn], policy: MissingValuePolicy) {
         text = segment.text
         columnIndexes = segment.columns
+        places = segment.places
         self.row = row
         self.columns = columns
         self.policy = policy
@@ -44,8 +46,8 @@ final class SectionRun {
         case .literal(let text):
             return charged(text)
         case .value(let name, let defaultValue):
-            let value = column(name)
-            if !value.isEmpty { return charged(value) }
+            let value = fieldText(name)
+            if !BlankValue.isBlank(value) { return charged(value) }
             if policy == .exclude, defaultValue == nil, missingColumn == nil { missingColumn = columnIndexes[name] }
             return policy == .empty ? "" : charged(defaultValue ?? "")
         case .condition(let name):
@@ -60,11 +62,18 @@ final class SectionRun {
         case .literal(let text):
             return charged(text)
         case .value(let name, let defaultValue):
-            guard let value = entries.first(where: { $0.name == text.names[name] })?.value.text else { return nil }
-            return charged(value.isEmpty && policy != .empty ? defaultValue ?? "" : value)
+            guard let value = entry(name, in: entries)?.text else { return nil }
+            return charged(BlankValue.isBlank(value) ? policy == .empty ? "" : defaultValue ?? "" : value)
         case .condition(let name):
-            return entries.first { $0.name == text.names[name] }.map { scope(of: $0.value) }
+            return entry(name, in: entries).map { scope(of: $0) }
         }
+    }
+
+    /// What an object has under a name, or where the name reaches into it; nil if it does not know the name's beginning.
+    private func entry(_ name: Int, in entries: [JSONEntry]) -> JSONValue? {
+        if let entry = entries.first(where: { $0.name == text.names[name] }) { return entry.value }
+        guard let path = text.paths[name], let found = path.value(in: entries) else { return nil }
+        return found ?? .null
     }
 
     private func reference(_ number: String) -> SectionText.Reference? {
@@ -86,16 +95,19 @@ final class SectionRun {
         return index < columns.count ? columns[index].string(row) : ""
     }
 
+    /// The value of a field as a text: its own, or what its name reaches in an object.
+    private func fieldText(_ name: Int) -> String {
+        let text = column(name)
+        guard places[name] != nil, BlankValue.isBlank(text) else { return text }
+        return condition(name).text
+    }
+
     /// The value of a field as a condition: what its text is as JSON when it is that of a list or an object, else the text.
     private func condition(_ name: Int) -> JSONValue {
         if let known = conditions[name] { return known }
         let text = column(name)
-        var value = JSONValue.string(text)
-        if text.utf8.first == UInt8(ascii: "[") || text.utf8.first == UInt8(ascii: "{"),
-            let parsed = try? JSONParser.parse(Array(text.utf8))
-        {
-            value = parsed
-        }
+        var value = FieldPath.parsed(text) ?? .string(text)
+        if let place = places[name], BlankValue.isBlank(text) { value = place.value(row: row, columns) ?? .null }
         conditions[name] = value
         return value
     }
@@ -114,7 +126,7 @@ final class SectionRun {
         default:
             // Flags come from databases as 0 and 1 as well.
             let text = value.text
-            let isFalse = text.isEmpty || text == "false" || text == "0"
+            let isFalse = BlankValue.isBlank(text) || text == "false" || text == "0"
             return isFalse ? false : ScalarScope(text: charged(text)) as Any
         }
     }

@@ -27,6 +27,8 @@ struct SectionText: Sendable, Hashable {
     let source: String
     /// The names of all fields, distinct, in the order of their first use.
     let names: [String]
+    /// Where each of the names reaches into an object, if it does.
+    let paths: [FieldPath?]
     let references: [Reference]
     let template: MustacheTemplate
 
@@ -48,6 +50,7 @@ struct SectionText: Sendable, Hashable {
         }
         source = writer.source
         names = writer.names
+        paths = writer.names.map(FieldPath.init)
         references = writer.references
         do {
             template = try MustacheTemplate(string: writer.source)

@@ -4,7 +4,7 @@ import PushCore
 /// `{{^name}}…{{/name}}` for those who have none.
 ///
 /// `{{{name}}}` and `{{&name}}` are the same as `{{name}}`, as nothing is escaped for HTML; `{{! … }}` is a comment;
-/// `\{{` stands for two braces that mean nothing.
+/// `\{{` stands for two braces that mean nothing. `{{order.id}}` reaches into an object. White space only is no value.
 struct TextTemplate: Sendable, Hashable {
     /// A piece of the text.
     enum Piece: Sendable, Hashable {

@@ -58,8 +58,14 @@ struct TokenEndpoint: Sendable {
         }
     }
 
-    /// Answers one request; not while the endpoint is closed.
+    /// Answers one request, after the time that it takes; not while the endpoint is closed.
     func answer(_ request: HTTP1Request) -> HTTP1Answer? {
+        var answer = answerAtOnce(request)
+        answer?.delayMilliseconds = conditions.current.tokenDelayMilliseconds
+        return answer
+    }
+
+    private func answerAtOnce(_ request: HTTP1Request) -> HTTP1Answer? {
         recorder.countInOutage(1, \.tokenRequests)
         let now = conditions.current
         guard !now.isTokenEndpointClosed else { return nil }

@@ -9,6 +9,8 @@ struct GatewayConditions: Sendable {
     var tokenAnswer: ScriptedAnswer?
     /// The endpoint of access tokens cannot be reached: its port is closed; FCM only.
     var isTokenEndpointClosed = false
+    /// How long the endpoint of access tokens takes for an answer.
+    var tokenDelayMilliseconds = 0
     /// The sample credential has been revoked.
     var isRevoked = false
     /// Devices that nothing else is known of are registered for the other environment.

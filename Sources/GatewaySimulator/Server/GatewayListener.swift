@@ -65,6 +65,8 @@ final class GatewayListener<Rules: GatewayRules>: Sendable {
         // Long reads: fewer system calls, and all their answers leave in one write.
         .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 65_536))
         .childChannelOption(.maxMessagesPerRead, value: 4)
+        // The answers to a thousand requests fit several times; what a sender does not read waits in its streams.
+        .childChannelOption(.writeBufferWaterMark, value: .init(low: 256 * 1_024, high: 1_024 * 1_024))
     }
 
     private init(

@@ -73,7 +73,15 @@ final class HTTP1Handler: ChannelInboundHandler {
             guard let head else { return }
             let request = HTTP1Request(method: head.method.rawValue, target: head.uri, body: body)
             guard let answer = answer(request) else { return context.close(promise: nil) }
-            send(answer, keepAlive: head.isKeepAlive, context: context)
+            let keepAlive = head.isKeepAlive
+            if answer.delayMilliseconds > 0 {
+                context.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(Int64(answer.delayMilliseconds))) {
+                    guard context.channel.isActive else { return }
+                    self.send(answer, keepAlive: keepAlive, context: context)
+                }
+            } else {
+                send(answer, keepAlive: keepAlive, context: context)
+            }
             self.head = nil
             body = []
         }
@@ -128,6 +136,8 @@ struct HTTP1Answer: Sendable {
     var status: Int
     var body: [UInt8]
     var contentType = "application/json; charset=utf-8"
+    /// How long it takes; 0 for at once.
+    var delayMilliseconds = 0
 
     /// An answer with a JSON text.
     init(status: Int = 200, json: String) {

@@ -24,9 +24,7 @@ struct BinaryFrame {
     ///
     /// - Parameter now: seconds since 1970.
     init(_ attributes: MessageAttributes, now: Int64) {
-        if let seconds = attributes.expirationSeconds {
-            expiration = seconds <= 0 ? 0 : UInt32(clamping: now &+ Int64(seconds))
-        }
+        expiration = attributes.expiration(now: now).map { UInt32(clamping: $0.moment) }
         if attributes.pushType == .background {
             // "The value 10 is an error for a push that contains only the content-available key."
             priority = 5

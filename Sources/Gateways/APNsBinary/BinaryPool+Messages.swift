@@ -68,7 +68,7 @@ extension BinaryPool {
         for message in resolved {
             let (outcome, decision) = BinaryJudge.outcome(message)
             if outcome.outcomeClass == .accepted { taken += 1 }
-            if let decision { work.note(decision) }
+            if let decision { work.note(decision, of: message.message.batch.deliveryID) }
             let latency = UInt32(clamping: max(1, message.age / 1_000))
             batches.add(outcome, latency, message.message.batch)
         }

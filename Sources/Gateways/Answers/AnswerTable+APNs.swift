@@ -45,7 +45,7 @@ extension AnswerTable {
 
     /// The gateway's trouble is not the token's: Adobe calls it soft, but the token is not counted.
     private static let apnsServer: [AnswerRow] = [
-        AnswerRow(.apnsHTTP2, 500, "InternalServerError", .retry, connection: .replace, delay: apnsServerDelay, failure: .softRefused, "APNs has an internal error: the message is tried again later (Adobe: not at all)"),
+        AnswerRow(.apnsHTTP2, 500, "InternalServerError", .retry, fault: .server, connection: .replace, delay: apnsServerDelay, failure: .softRefused, "APNs has an internal error: the message is tried again later (Adobe: not at all)"),
         AnswerRow(.apnsHTTP2, 503, "ServiceUnavailable", .retry, delay: apnsServerDelay, failure: .softRefused, "APNs is unavailable for the moment: the message is tried again later (Adobe: not at all)"),
         AnswerRow(.apnsHTTP2, 503, "Shutdown", .retry, connection: .replace, delay: 0, failure: .softRefused, "the APNs server shuts down: the message is tried again on another connection"),
     ]
@@ -75,7 +75,7 @@ extension AnswerTable {
         AnswerRow(.apnsHTTP2, 408, "", .retry, failure: .softRefused, "the request timed out at the gateway"),
         AnswerRow(.apnsHTTP2, 410, "", .permanent, token: .softError, failure: .softRefused, "the push token is gone for an unknown reason; the token is kept, and counted"),
         AnswerRow(.apnsHTTP2, 429, "", .retry, failure: .softRefused, "too many requests"),
-        AnswerRow(.apnsHTTP2, 500, "", .retry, delay: apnsServerDelay, failure: .softRefused, "an error of the gateway"),
+        AnswerRow(.apnsHTTP2, 500, "", .retry, fault: .server, delay: apnsServerDelay, failure: .softRefused, "an error of the gateway"),
     ]
 
     /// Messages without an answer, and messages that are not fit to be sent.

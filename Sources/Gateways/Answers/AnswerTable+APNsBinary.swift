@@ -14,7 +14,7 @@ extension AnswerTable {
     /// Statuses of error packets. The gateway closes behind each, so that the connection is always replaced.
     private static let apnsBinaryPackets: [AnswerRow] = [
         packet(0, "NoErrors", .accepted, "no error was found, and the gateway ends the connection"),
-        packet(1, "ProcessingError", .retry, failure: .softUnreachable, "the gateway has an internal error"),
+        packet(1, "ProcessingError", .retry, fault: .server, failure: .softUnreachable, "the gateway has an internal error"),
         packet(2, "MissingDeviceToken", .permanent, failure: .softRefused, "the subscription's push token is empty"),
         // The topic is the certificate's, hence the same for all messages.
         packet(3, "MissingTopic", .stopApplication, application: .stop, failure: .softUnreachable, "the certificate names no topic: set the application's own push certificate"),
@@ -31,6 +31,8 @@ extension AnswerTable {
 
     /// The reason of a message that was written, and to which no answer came in time.
     public static let timeout = "Timeout"
+    /// The reason of a message whose connection ended before its answer came.
+    public static let connectionLost = "ConnectionLost"
 
     /// The reason of a message that counts as accepted because nothing was heard of it.
     public static let silence = "Silence"

@@ -73,19 +73,19 @@ extension AnswerTable {
     /// What is said of the gateway or of the sender in the results of an answer.
     static let fcmLegacyServer: [AnswerRow] = [
         AnswerRow(.fcmLegacy, 200, "Unavailable", .retry, delay: failureDelay, failure: .softUnreachable, "FCM is unavailable for the moment"),
-        AnswerRow(.fcmLegacy, 200, "InternalServerError", .retry, delay: failureDelay, failure: .ignoredRefused, "FCM has an internal error, which may pass (Adobe: not tried again)"),
+        AnswerRow(.fcmLegacy, 200, "InternalServerError", .retry, fault: .server, delay: failureDelay, failure: .ignoredRefused, "FCM has an internal error, which may pass (Adobe: not tried again)"),
         AnswerRow(.fcmLegacy, 200, "TopicsMessageRateExceeded", .retry, fault: .message, delay: quotaDelay, failure: .softRefused, "too many messages for the topic for the moment"),
-        AnswerRow(.fcmLegacy, 200, "InvalidApnsCredential", .retry, delay: quotaDelay, failure: .ignoredRefused, "the APNs credential stored in the Firebase project is wrong: correct it in the Firebase console"),
+        AnswerRow(.fcmLegacy, 200, "InvalidApnsCredential", .retry, fault: .credential, delay: credentialDelay, failure: .ignoredRefused, "the APNs credential stored in the Firebase project is wrong: messages to devices that need it wait apart, others go on; correct it in the Firebase console"),
         AnswerRow(.fcmLegacy, 200, "DeprecatedApi", .stopApplication, application: .stop, failure: .softRefused, "Google has switched the legacy protocol off (July 2024): set a service account as the application's credential, which uses HTTP v1"),
     ]
 
     /// Answers to a whole request.
     static let fcmLegacyRequests: [AnswerRow] = [
-        request(400, "InvalidParameters", .permanent, failure: .ignoredRefused, "a field of the request is wrong: the log shows the text; correct the delivery's content"),
-        request(500, "InternalServerError", .retry, delay: failureDelay, failure: .ignoredRefused, "FCM has an internal error, which may pass (Adobe: not tried again)"),
+        request(400, "InvalidParameters", .permanent, failure: .ignoredRefused, "a field of the request is wrong: see FCM's words in `delivery status`, the console or the log, and correct the delivery's content"),
+        request(500, "InternalServerError", .retry, fault: .server, delay: failureDelay, failure: .ignoredRefused, "FCM has an internal error, which may pass (Adobe: not tried again)"),
         request(500, "Unavailable", .retry, delay: failureDelay, failure: .softUnreachable, "FCM is unavailable for the moment"),
         request(503, "Unavailable", .retry, delay: failureDelay, failure: .softUnreachable, "FCM is unavailable for the moment"),
-        request(400, "", .permanent, failure: .ignoredRefused, "the request is malformed: the log shows the text; correct the delivery's content"),
+        request(400, "", .permanent, failure: .ignoredRefused, "the request is malformed: see FCM's words in `delivery status`, the console or the log, and correct the delivery's content"),
         stop(401, "INVALID_KEY", "the project key is wrong or was deleted: set the server key of the Firebase console, or a service account"),
         stop(401, "", "the sender is not known: set the server key of the Firebase console, or a service account"),
         stop(403, "", "the sender is not allowed, for an unknown reason: check the project key"),
@@ -94,7 +94,7 @@ extension AnswerTable {
         stop(300, "", "a redirection, which FCM never gives: check that the address is the gateway's and no proxy answers for it"),
         request(408, "", .retry, delay: failureDelay, failure: .softUnreachable, "the request timed out at the gateway"),
         request(429, "", .retry, delay: quotaDelay, failure: .softRefused, "too many requests"),
-        request(500, "", .retry, delay: failureDelay, failure: .softUnreachable, "an error of the gateway, which may pass"),
+        request(500, "", .retry, fault: .server, delay: failureDelay, failure: .softUnreachable, "an error of the gateway, which may pass"),
         request(503, "", .retry, delay: failureDelay, failure: .softUnreachable, "FCM is unavailable for the moment"),
         AnswerRow(.fcmLegacy, 0, "", .retry, fault: .foreign, failure: .ignoredRefused, foreignExplanation),
     ]

@@ -13,6 +13,8 @@ extension AnswerTable {
 
     /// Firebase: "If no retry-after header is set, default to 60 seconds."
     static let quotaDelay: Int32 = 60_000
+    /// One message in five minutes finds out whether a credential that is stored with the gateway was put right.
+    static let credentialDelay: Int32 = 300_000
     /// Firebase: "Wait at least 10 seconds before retrying a failed request."
     static let failureDelay: Int32 = 10_000
 
@@ -23,7 +25,7 @@ extension AnswerTable {
 
     private static let fcmV1Messages: [AnswerRow] = [
         AnswerRow(.fcmV1, 400, "INVALID_ARGUMENT", .permanent, condition: tokenAtFaultCondition, token: .invalid, failure: .hardUserUnknown, "the push token is no FCM registration token (Adobe: ignored, undefined); when many are refused, no token is touched"),
-        AnswerRow(.fcmV1, 400, "INVALID_ARGUMENT", .permanent, failure: .ignoredUndefined, "FCM refuses a part of the message: the reason in the log names the field; correct the delivery's content"),
+        AnswerRow(.fcmV1, 400, "INVALID_ARGUMENT", .permanent, failure: .ignoredUndefined, "FCM refuses a part of the message and names the field: see `delivery status`, the console or the log, and correct the delivery's content"),
         AnswerRow(.fcmV1, 404, "UNREGISTERED", .permanent, token: .invalid, failure: .hardUserUnknown, "the app was removed from the device or the push token has expired"),
         // The wrong service account makes all tokens look so: the token is kept.
         AnswerRow(.fcmV1, 403, "SENDER_ID_MISMATCH", .permanent, token: .softError, doubtful: true, failure: .softUserUnknown, "the push token belongs to another Firebase project: it is kept and counted, as Adobe does (Firebase: remove it); when many are refused, check the service account"),
@@ -31,7 +33,7 @@ extension AnswerTable {
     ]
 
     private static let fcmV1Server: [AnswerRow] = [
-        AnswerRow(.fcmV1, 500, "INTERNAL", .retry, delay: failureDelay, failure: .ignoredRefused, "FCM has an internal error"),
+        AnswerRow(.fcmV1, 500, "INTERNAL", .retry, fault: .server, delay: failureDelay, failure: .ignoredRefused, "FCM has an internal error"),
         AnswerRow(.fcmV1, 503, "UNAVAILABLE", .retry, delay: failureDelay, failure: .ignoredRefused, "FCM is unavailable for the moment"),
     ]
 
@@ -49,15 +51,15 @@ extension AnswerTable {
         AnswerRow(.fcmV1, 405, "", .stopApplication, application: .stop, failure: .ignoredRefused, "the request was not a POST when it arrived: check that the address is the gateway's and what proxies do"),
         AnswerRow(.fcmV1, 408, "", .retry, delay: failureDelay, failure: .ignoredRefused, "the request timed out at the gateway"),
         AnswerRow(.fcmV1, 429, "", .retry, delay: quotaDelay, failure: .ignoredRefused, "too many requests"),
-        AnswerRow(.fcmV1, 500, "", .retry, delay: failureDelay, failure: .ignoredRefused, "an error of the gateway, which may pass (Adobe: not tried again)"),
+        AnswerRow(.fcmV1, 500, "", .retry, fault: .server, delay: failureDelay, failure: .ignoredRefused, "an error of the gateway, which may pass (Adobe: not tried again)"),
     ]
 }
 
 /// What is wrong with who sends. Adobe fails the message where it has a row; here it stays pending until that is put right.
 extension AnswerTable {
     static let fcmV1Senders: [AnswerRow] = [
-        AnswerRow(.fcmV1, 401, "THIRD_PARTY_AUTH_ERROR", .retry, delay: quotaDelay, failure: .ignoredRefused, "the APNs or web push credential stored in the Firebase project is wrong: correct it in the Firebase console"),
-        AnswerRow(.fcmV1, 401, "APNS_AUTH_ERROR", .retry, delay: quotaDelay, failure: .ignoredRefused, "the APNs credential stored in the Firebase project is wrong: correct it in the Firebase console"),
+        AnswerRow(.fcmV1, 401, "THIRD_PARTY_AUTH_ERROR", .retry, fault: .credential, delay: credentialDelay, failure: .ignoredRefused, "the APNs or web push credential stored in the Firebase project is wrong: messages to devices that need it wait apart, others go on; correct it in the Firebase console"),
+        AnswerRow(.fcmV1, 401, "APNS_AUTH_ERROR", .retry, fault: .credential, delay: credentialDelay, failure: .ignoredRefused, "the APNs credential stored in the Firebase project is wrong: messages to devices that need it wait apart, others go on; correct it in the Firebase console"),
         AnswerRow(.fcmV1, 401, "UNAUTHENTICATED", .unprocessed, application: .renewToken, failure: .ignoredRefused, "the access token is not taken: it is fetched anew; refused again, the application is stopped: check the service account"),
         AnswerRow(.fcmV1, 403, "PERMISSION_DENIED", .stopApplication, application: .stop, failure: .ignoredRefused, "the service account may not send for this project: give it the role Firebase Cloud Messaging API Admin, enable the API, check the project id"),
         AnswerRow(.fcmV1, 403, "SERVICE_DISABLED", .stopApplication, application: .stop, failure: .ignoredRefused, "the Firebase Cloud Messaging API is not enabled for the project: enable it in the Google Cloud console"),

@@ -47,16 +47,19 @@ public enum AnswerTable {
     /// The row for a reason that is not in the table: by status, then by the status' hundreds, then for anything.
     ///
     /// - Parameter isGatewaysForm: whether the body is an error in the gateway's own JSON. Without one a refusal says nothing about the
-    ///   message: a proxy or a load balancer has given it.
+    ///   message, nor about credential or address: a proxy or a load balancer has given it. Only of its own failures (5xx, 408, 429) a
+    ///   gateway may tell without words. Legacy FCM says in pages what is wrong with a key or an address.
     static func other(_ gateway: AnswerGateway, _ status: Int16, isGatewaysForm: Bool) -> AnswerRow {
         // The row of 200 is success, and stands for itself alone.
         let hundreds = status / 100 * 100
         let known =
             row(gateway, .response, status, "") ?? (hundreds == 200 ? nil : row(gateway, .response, hundreds, ""))
-        guard let known, isGatewaysForm || known.fault != .message && known.fault != .unknown else {
-            return foreign(gateway)
-        }
-        return known
+        guard let known else { return foreign(gateway) }
+        let needsNoWords =
+            known.outcomeClass == .accepted
+            || known.outcomeClass == .retry && (known.fault == .gateway || known.fault == .server)
+            || gateway == .fcmLegacy && known.fault == .application
+        return isGatewaysForm || needsNoWords ? known : foreign(gateway)
     }
 
     /// The row for what is no answer of a gateway at all.
@@ -102,10 +105,13 @@ extension AnswerTable {
 
     /// What it means that a message ended without an answer.
     ///
-    /// - Parameter isWritten: the message may have reached the gateway.
+    /// - Parameters:
+    ///   - reason: the recorded reason; the word before its colon is looked up.
+    ///   - isWritten: the message may have reached the gateway.
     public static func noAnswer(_ gateway: AnswerGateway, reason: String, isWritten: Bool) -> AnswerRow {
         let condition = isWritten ? writtenCondition : ""
-        return row(gateway, .noAnswer, 0, reason, condition) ?? row(gateway, .noAnswer, 0, "", condition)
+        let word = String(reason.prefix { $0 != ":" })
+        return row(gateway, .noAnswer, 0, word, condition) ?? row(gateway, .noAnswer, 0, "", condition)
             ?? foreign(gateway)
     }
 
@@ -144,6 +150,12 @@ extension AnswerTable {
             row(gateway, "Timeout", isWritten: true, "no answer came in time"),
             row(
                 gateway,
+                NoAnswerReason.malformed,
+                isWritten: true,
+                "the answer broke HTTP/2's rules, so the stream was reset here; the reason says how"
+            ),
+            row(
+                gateway,
                 "",
                 isWritten: true,
                 "the stream was reset by the gateway or by a proxy before the answer came"
@@ -161,7 +173,12 @@ extension AnswerTable {
                 isWritten: false,
                 "the connection was lost before the message was written"
             ),
-            row(gateway, "", isWritten: false, "the message was taken back before it was written"),
+            row(
+                gateway,
+                "",
+                isWritten: false,
+                "the message was taken back before it was written, or the stream ended before any of its body was"
+            ),
         ]
     }
 
@@ -211,14 +228,26 @@ enum ReasonText {
     /// A reason longer than this is cut, in bytes; the longest that a gateway documents has 31.
     static let maximumBytes = 200
 
-    /// The text without NUL bytes, which PostgreSQL does not store, cut to a storable length.
+    /// The text without NUL bytes, which PostgreSQL does not store, without what would move a terminal's cursor, and cut to a storable
+    /// length.
     static func storable(_ text: String) -> String {
-        if text.utf8.count <= maximumBytes, !text.utf8.contains(0) { return text }
+        if text.utf8.count <= maximumBytes, text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return text }
         var result = ""
         for character in text where character != "\0" {
-            if result.utf8.count + character.utf8.count > maximumBytes { break }
-            result.append(character)
+            let shown = shown(character)
+            if result.utf8.count + shown.utf8.count > maximumBytes { break }
+            result.append(shown)
         }
         return result
+    }
+
+    /// Control characters as their pictures; in a log, ESC would begin a sequence that a terminal obeys.
+    private static func shown(_ character: Character) -> Character {
+        guard let scalar = character.unicodeScalars.first, scalar.properties.generalCategory == .control else {
+            return character
+        }
+        // U+2400 is the picture of NUL, and those of the others follow; DEL has its own; those from U+0080 on have none.
+        if scalar.value < 0x20 { return Character(Unicode.Scalar(0x2400 + scalar.value) ?? "\u{FFFD}") }
+        return scalar.value == 0x7F ? "\u{2421}" : "\u{FFFD}"
     }
 }

@@ -16,7 +16,7 @@ public struct APNsTokenKey: Sendable, CustomStringConvertible, CustomReflectable
 
     /// Reads a key.
     ///
-    /// - Parameter pem: the text of the `.p8` file, a PKCS#8 private key on the curve P-256.
+    /// - Parameter pem: the text of the `.p8` file, a private key on the curve P-256 (PKCS#8 or SEC 1), as OpenSSL reads it, too.
     /// - Throws: `GatewayCredentialError` that names what is wrong, never the key's material.
     public init(keyID: String, teamID: String, pem: [UInt8]) throws(GatewayCredentialError) {
         guard Self.isIdentifier(keyID) else {
@@ -31,15 +31,44 @@ public struct APNsTokenKey: Sendable, CustomStringConvertible, CustomReflectable
                 "APNs team id \"\(teamID.prefix(40))\" is not ten letters and digits: copy it from the membership page in Apple's developer account"
             )
         }
-        guard let key = try? P256.Signing.PrivateKey(pemRepresentation: String(decoding: pem, as: UTF8.self)) else {
+        let key: P256.Signing.PrivateKey
+        switch Self.read(pem) {
+        case .success(let found): key = found
+        case .failure(let fault):
             throw GatewayCredentialError(
                 .malformed,
-                "APNs key \(keyID) is no private key on P-256 in PEM form (\"-----BEGIN PRIVATE KEY-----\"): give the .p8 file as Apple delivered it"
+                "APNs key \(keyID) cannot be used: \(fault.text). Give the .p8 file as Apple delivered it, a private key on P-256"
             )
         }
         self.keyID = keyID
         self.teamID = teamID
         self.key = key
+    }
+
+    /// What is wrong with a file, without anything of it.
+    private struct Fault: Error {
+        let text: String
+        init(_ text: String) { self.text = text }
+    }
+
+    private static func read(_ bytes: [UInt8]) -> Result<P256.Signing.PrivateKey, Fault> {
+        if let fault = MaterialFault.text(bytes) { return .failure(Fault(fault)) }
+        let file = PEMFile(bytes)
+        if let fault = MaterialFault.key(file) { return .failure(Fault(fault)) }
+        // OpenSSL puts a block with the curve before the key, which the key says itself.
+        let block = file.blocks.first(where: \.isPrivateKey)
+        switch KeyForm(der: block?.der ?? []) {
+        case .p256(let number):
+            guard let key = try? P256.Signing.PrivateKey(rawRepresentation: number) else { break }
+            return .success(key)
+        case .otherCurve(let curve): return .failure(Fault("its key is on the curve \(curve)"))
+        case .rsa: return .failure(Fault("it is an RSA key"))
+        case .other(let kind): return .failure(Fault("its key is of another kind (\(kind))"))
+        case .encrypted: return .failure(Fault("it is protected by a passphrase"))
+        case .publicKey: return .failure(Fault("it is a public key; the private key is needed"))
+        case .certificate, .pkcs12, .unknown: break
+        }
+        return .failure(Fault("the text between BEGIN and END is not a private key"))
     }
 
     /// The ids without the key's material.

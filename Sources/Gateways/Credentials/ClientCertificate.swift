@@ -10,7 +10,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A certificate with its private key, which an application proves itself with to APNs: the contents of a `.p12` file.
+/// A certificate with its private key, which an application proves itself with to APNs: the contents of a `.p12` file, or of a PEM file
+/// with both.
 public struct ClientCertificate: Sendable, CustomStringConvertible, CustomReflectable {
     /// The certificate, then those that signed it as far as the file has them.
     public let certificateChain: [NIOSSLCertificate]
@@ -33,22 +34,50 @@ public struct ClientCertificate: Sendable, CustomStringConvertible, CustomReflec
     /// Whether it says itself that it is for sandbox and production, as Apple's certificates of today do.
     public let namesBothEnvironments: Bool
 
-    /// Reads a `.p12` file, those of old tools (40-bit RC2, triple DES) included. Whether its time is over is not asked
-    /// here, see ``requireValidity(at:)``.
+    /// Reads a `.p12` file, those of old tools (40-bit RC2, triple DES) included, or a PEM file with certificate and key.
     ///
-    /// - Parameter passphrase: "" for none.
+    /// Of several certificates of its keys it takes the one that is good the longest, and prefers those that are good now. Whether the time
+    /// of all is over is not asked here, see ``requireValidity(at:)``.
+    ///
+    /// - Parameters:
+    ///   - passphrase: "" for none.
+    ///   - now: the time for the choice between several certificates.
     /// - Throws: `GatewayCredentialError` that says what is wrong and what to do, never anything of the material.
-    public init(pkcs12: [UInt8], passphrase: String) throws(GatewayCredentialError) {
+    public init(file: [UInt8], passphrase: String, now: Date = Date()) throws(GatewayCredentialError) {
+        let pem = PEMFile(file)
+        guard pem.blocks.isEmpty else {
+            try self.init(try Self.contents(pem), now: now)
+            return
+        }
         let contents: PKCS12File.Contents
         do throws(PKCS12File.Problem) {
-            contents = try PKCS12File.read(pkcs12, passphrase: passphrase)
+            contents = try PKCS12File.read(file, passphrase: passphrase)
         } catch {
+            if error == .malformed, let fault = MaterialFault.certificate(file) { throw Self.error(.malformed, fault) }
             throw Self.error(error, hasPassphrase: !passphrase.isEmpty)
         }
-        try self.init(contents)
+        try self.init(contents, now: now)
     }
 
-    init(_ contents: PKCS12File.Contents) throws(GatewayCredentialError) {
+    /// What a PEM file holds.
+    private static func contents(_ file: PEMFile) throws(GatewayCredentialError) -> PKCS12File.Contents {
+        var contents = PKCS12File.Contents()
+        contents.certificates = file.blocks.filter(\.isCertificate).map(\.der)
+        guard file.blocks.contains(where: \.isPrivateKey) else { return contents }
+        if let fault = MaterialFault.key(file) { throw error(.malformed, fault) }
+        contents.privateKeys = file.blocks.filter(\.isPrivateKey).map { block in
+            // OpenSSL may write P-256 out as its numbers, which TLS' library does not read.
+            if case .p256(let number) = KeyForm(der: block.der),
+                let key = try? P256.Signing.PrivateKey(rawRepresentation: number)
+            {
+                return PEMDocument(type: "PRIVATE KEY", derBytes: Array(key.derRepresentation))
+            }
+            return PEMDocument(type: block.label, derBytes: block.der)
+        }
+        return contents
+    }
+
+    init(_ contents: PKCS12File.Contents, now: Date = Date()) throws(GatewayCredentialError) {
         guard !contents.privateKeys.isEmpty else {
             throw Self.error(
                 .missing,
@@ -58,20 +87,22 @@ public struct ClientCertificate: Sendable, CustomStringConvertible, CustomReflec
         guard !contents.certificates.isEmpty else {
             throw Self.error(.missing, "it holds no certificate: export certificate and private key together")
         }
-        let certificates = contents.certificates.compactMap { try? Certificate(derEncoded: $0) }
-        guard certificates.count == contents.certificates.count else {
-            throw Self.error(.malformed, "a certificate in it is damaged: export it anew")
-        }
-        guard let (key, leaf) = Self.pair(contents.privateKeys, certificates) else {
+        // Others may stand beside ours whose keys (RSA of 1,024 bits, Ed448, Brainpool) the library does not know.
+        let known = contents.certificates.compactMap { der in (try? Certificate(derEncoded: der)).map { (der, $0) } }
+        let certificates = known.map(\.1)
+        guard let (key, leaf) = Self.pair(contents.privateKeys, certificates, now) else {
+            let others = contents.certificates.count - certificates.count
             throw Self.error(
                 .malformed,
-                "no private key in it belongs to a certificate in it, or it is of a kind that TLS does not use: export the certificate together with its own key"
+                others > 0
+                    ? "none of its private keys belongs to a certificate in it that can be used; \(others) of its certificates cannot be read, or have keys that TLS does not support here (RSA under 2,048 bits, Ed448, Brainpool): export the certificate together with its own key"
+                    : "none of its private keys belongs to a certificate in it, or TLS does not support the key: export the certificate together with its own key"
             )
         }
         let order = Self.chain(from: leaf, certificates)
         do {
-            privateKey = try NIOSSLPrivateKey(bytes: key, format: .der)
-            certificateChain = try order.map { try NIOSSLCertificate(bytes: contents.certificates[$0], format: .der) }
+            privateKey = try NIOSSLPrivateKey(bytes: Array(key.pemString.utf8), format: .pem)
+            certificateChain = try order.map { try NIOSSLCertificate(bytes: known[$0].0, format: .der) }
         } catch {
             throw Self.error(.malformed, "its certificate or key cannot be used for TLS: export it anew")
         }
@@ -81,7 +112,7 @@ public struct ClientCertificate: Sendable, CustomStringConvertible, CustomReflec
         topics = marks.topics
         notBefore = certificate.notValidBefore
         notAfter = certificate.notValidAfter
-        fingerprint = Self.hexadecimal(SHA256.hash(data: contents.certificates[leaf]))
+        fingerprint = Self.hexadecimal(SHA256.hash(data: known[leaf].0))
         namesBothEnvironments = marks.isSandbox && marks.isProduction
         // One that names no environment forbids none.
         allowsSandbox = marks.isSandbox || !marks.isProduction
@@ -94,13 +125,26 @@ public struct ClientCertificate: Sendable, CustomStringConvertible, CustomReflec
     /// Nothing of the material.
     public var customMirror: Mirror { Mirror(self, children: []) }
 
-    /// The first key that belongs to a certificate, and the number of that certificate.
-    private static func pair(_ keys: [[UInt8]], _ certificates: [Certificate]) -> (key: [UInt8], leaf: Int)? {
-        for bytes in keys {
-            guard let key = try? Certificate.PrivateKey(derBytes: bytes) else { continue }
-            if let leaf = certificates.firstIndex(where: { $0.publicKey == key.publicKey }) { return (bytes, leaf) }
+    /// The key and the number of the certificate that it belongs to: of several that which is good now, and the longest.
+    private static func pair(
+        _ keys: [PEMDocument],
+        _ certificates: [Certificate],
+        _ now: Date
+    ) -> (key: PEMDocument, leaf: Int)? {
+        var pairs: [(key: PEMDocument, leaf: Int)] = []
+        for document in keys {
+            guard let key = try? Certificate.PrivateKey(pemDocument: document) else { continue }
+            for (leaf, certificate) in certificates.enumerated() where certificate.publicKey == key.publicKey {
+                pairs.append((document, leaf))
+            }
         }
-        return nil
+        func worth(_ leaf: Int) -> (Int, Date) {
+            let certificate = certificates[leaf]
+            let isGood = certificate.notValidBefore <= now && now < certificate.notValidAfter
+            return (isGood ? 1 : 0, certificate.notValidAfter)
+        }
+        // The first of equals, as the file has them.
+        return pairs.max { worth($0.leaf) < worth($1.leaf) }
     }
 
     /// The certificate and its signers in TLS' order, without a root, which the other side has.
@@ -165,7 +209,7 @@ extension ClientCertificate {
         case .malformed:
             error(
                 .malformed,
-                "it is no PKCS#12 file, is damaged, or has more than \(PKCS12File.mostBytes) bytes: export certificate and private key as .p12"
+                "it is not a PKCS#12 file, is damaged, or has more than \(PKCS12File.mostBytes) bytes: export certificate and private key as .p12, or give both in PEM"
             )
         case .wrongPassphrase:
             error(

@@ -111,6 +111,8 @@ public struct GatewayCredentialError: Error, Sendable, Hashable, CustomStringCon
         case expired
         /// It is for another application or another environment.
         case wrongApplication
+        /// It reads what the settings of this host do not allow.
+        case notAllowed
     }
 
     /// What is wrong with it.

@@ -13,14 +13,14 @@ enum PKCS12File {
 
     /// What a file holds.
     struct Contents {
-        /// Private keys, PKCS#8 in DER.
-        var privateKeys: [[UInt8]] = []
+        /// Private keys.
+        var privateKeys: [PEMDocument] = []
         /// Certificates in DER, in the file's order.
         var certificates: [[UInt8]] = []
     }
 
     /// Why a file cannot be read.
-    enum Problem: Error {
+    enum Problem: Error, Equatable {
         /// It is no PKCS#12 file, or a damaged one.
         case malformed
         /// The passphrase is another one.
@@ -75,7 +75,11 @@ enum PKCS12File {
         do {
             for document in try PEMDocument.parseMultiple(pemString: pem) {
                 if document.discriminator == "PRIVATE KEY" {
-                    contents.privateKeys.append(try withoutAttributes(document.derBytes))
+                    let key = PEMDocument(
+                        type: document.discriminator,
+                        derBytes: try withoutAttributes(document.derBytes)
+                    )
+                    contents.privateKeys.append(key)
                 } else {
                     contents.certificates.append(document.derBytes)
                 }

@@ -33,7 +33,7 @@ extension FCMLegacyEngine {
                     row: meaning,
                     text: answer.message == reason ? "" : answer.message
                 )
-                work.note(decision)
+                work.note(decision, of: request.batch.deliveryID)
                 outcomes.append(decision.outcome)
             case .unreadable:
                 outcomes.append(refused(row, status, LegacyAnswer.unreadable, AnswerTable.fcmLegacyUnreadable, nil))

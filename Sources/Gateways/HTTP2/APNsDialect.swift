@@ -253,9 +253,10 @@ extension MessageAttributes {
             HeaderField("apns-push-type", pushType.rawValue),
         ]
         if let priority { fields.append(HeaderField("apns-priority", String(priority))) }
-        if let expirationSeconds {
-            let moment = expirationSeconds == 0 ? 0 : now &+ Int64(expirationSeconds)
-            fields.append(HeaderField("apns-expiration", String(moment), isVolatile: true))
+        if let expiration = expiration(now: now) {
+            fields.append(
+                HeaderField("apns-expiration", String(expiration.moment), isVolatile: expiration.isVolatile)
+            )
         }
         if let collapseID { fields.append(HeaderField("apns-collapse-id", collapseID)) }
         return fields

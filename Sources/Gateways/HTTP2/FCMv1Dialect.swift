@@ -149,6 +149,10 @@ struct FCMErrorBody: Sendable, Equatable {
         let isProjectQuota = info?.metadata?.quotaLimit?.hasSuffix("PerProject") ?? false
         let best = isProjectQuota ? info?.reason ?? specific(code) : specific(code) ?? info?.reason
         reason = ReasonText.storable(best ?? error.status ?? code ?? "")
+        let fields = details.flatMap { $0.fieldViolations ?? [] }.compactMap(\.field)
+        // Some texts do not say where: the field stands apart.
+        let unnamed = fields.filter { !message.contains($0) }
+        if !unnamed.isEmpty { message = ReasonText.storable(message + " (\(unnamed.joined(separator: ", ")))") }
         let namesToken = details.contains { detail in
             detail.fieldViolations?.contains { $0.field == "message.token" } ?? false
         }

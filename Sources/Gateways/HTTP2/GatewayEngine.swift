@@ -176,7 +176,7 @@ final class GatewayEngine {
             return outcome
         case .response(let response):
             let decision = dialect.refused(response, row: row, flight: flight)
-            work.note(decision)
+            work.note(decision, of: flight.batch.deliveryID)
             return decision.outcome
         case .unprocessed(let failure):
             return unprocessed(failure, row, flight)
@@ -212,6 +212,7 @@ final class GatewayEngine {
 
     private func follow(_ work: FollowUp) {
         if work.hasAccepted, reports.isInTrouble { tell(reports.accepted()) }
+        if !work.texts.isEmpty { delegate?.refused(work.texts) }
         for decision in work.decisions { tell(reports.answer(decision)) }
         if work.decisions.contains(where: { $0.row.application == .pause }) { client?.backOff() }
         if work.makesWaitingAnew {
@@ -257,7 +258,7 @@ final class GatewayEngine {
         case .opened(let address): tell(reports.opened(address))
         case .dialFailed(let reason, let attempt, let delay):
             tell(reports.certificateRefused(reason) ?? reports.dialFailed(reason, attempt, delay))
-        case .limitChanged: break
+        case .limitChanged(let streams): tell(reports.limited(streams))
         case .capacityChanged(let streams): delegate?.capacityChanged(streams)
         case .goAway(let code, _, let debugData, let wasInUse): goAway(code, debugData, wasInUse)
         case .closed(let reason): tell(reports.closed(reason))

@@ -9,7 +9,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The way to FCM over its HTTP v1 API, with a service account.
+/// The way to FCM over its HTTP v1 API, with access tokens of Google's.
 extension HTTP2Gateway {
     /// FCM's servers allow this many streams a connection and end those that open more.
     private static let streamsPerConnection = 100
@@ -22,7 +22,7 @@ extension HTTP2Gateway {
     ///   - delegate: told of outcomes and events on `eventLoop`; kept until ``shutdown()``.
     public convenience init(
         fcmV1 options: GatewayOptions,
-        serviceAccount: ServiceAccount,
+        account: GoogleAccount,
         curl: CurlClient,
         now: @escaping @Sendable () -> Date,
         eventLoop: any EventLoop,
@@ -33,10 +33,11 @@ extension HTTP2Gateway {
         // FCM closes idle connections after minutes and polices PINGs: what is closed is dialled again when there is work.
         http2.dialsLazily = true
         let fetcher = AccessTokenFetcher(
-            account: serviceAccount,
+            account: account,
             curl: curl,
             trustRootsFile: options.trustRootsFile,
-            proxy: options.proxy?.curl(for: GatewayProxy.host(of: serviceAccount.tokenURI)) ?? .none,
+            proxy: options.proxy,
+            policy: options.tokenSources,
             now: now
         )
         self.init(
@@ -44,10 +45,10 @@ extension HTTP2Gateway {
             GatewayLimits(maxPayloadBytes: PayloadLimits.fcm),
             address: options.address,
             configuration: http2,
-            project: serviceAccount.projectID,
+            project: account.projectID,
             dialect: FCMv1Dialect(
                 authority: options.address.authority,
-                projectID: serviceAccount.projectID,
+                projectID: account.projectID,
                 refresh: AccessTokenRefresh(fetcher: fetcher, eventLoop: eventLoop),
                 now: now
             ),

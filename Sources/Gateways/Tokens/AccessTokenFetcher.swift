@@ -7,58 +7,266 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Exchanges a service account's signed grant for an access token (RFC 7523).
+/// Gets access tokens for FCM: by a service account's signed grant (RFC 7523), by the exchange of another provider's token (RFC 8693), by
+/// speaking for another account, or from the metadata server.
 struct AccessTokenFetcher: Sendable {
-    let account: ServiceAccount
+    let account: GoogleAccount
     let curl: CurlClient
     let trustRootsFile: String?
-    let proxy: CurlProxy
+    let proxy: GatewayProxy?
+    let policy: TokenSourcePolicy
+    var metadataServer = MetadataAccount.server
     /// The time for `iat`.
     let now: @Sendable () -> Date
 
-    /// Asks the token endpoint once.
+    /// Asks for a token once.
     func fetch() async -> Result<AccessTokenGrant, TokenFailure> {
-        let seconds = Int64(now().timeIntervalSince1970)
-        let grant: String
-        do {
-            grant = try account.grant(issuedAt: seconds)
+        do throws(TokenFailure) {
+            return .success(try await token())
         } catch {
-            let text = "no grant could be signed for the \(account): check its private key"
-            return .failure(TokenFailure(kind: .refused, reason: "SigningFailed", message: text))
-        }
-        do {
-            let response = try await curl.perform(request(grant))
-            return TokenEndpointAnswer.read(
-                response,
-                account: account.description,
-                endpoint: account.tokenURI,
-                now: seconds
-            )
-        } catch {
-            let text = "no access token for the \(account): \(error) It is tried again."
-            let kind: TokenFailure.Kind = error.code == .invalidRequest ? .refused : .unavailable
-            return .failure(
-                TokenFailure(kind: kind, reason: "TokenEndpoint\(error.code.rawValue.capitalisedFirst)", message: text)
-            )
+            return .failure(error)
         }
     }
 
-    private func request(_ grant: String) -> CurlRequest {
-        // A token has only characters that a form needs not escape.
-        let form = "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=" + grant
-        return CurlRequest(
-            method: "POST",
-            url: account.tokenURI,
-            headers: [
+    private func token() async throws(TokenFailure) -> AccessTokenGrant {
+        switch account {
+        case .serviceAccount(let account): return try await token(account, GoogleScope.messaging)
+        case .workload(let account):
+            guard let target = account.target else { return try await token(account, GoogleScope.messaging) }
+            return try await token(target, [], by: try await token(account, GoogleScope.cloudPlatform))
+        case .impersonated(let account):
+            let own: AccessTokenGrant
+            switch account.source {
+            case .serviceAccount(let source): own = try await token(source, GoogleScope.cloudPlatform)
+            case .workload(let source):
+                own = try await token(source, GoogleScope.cloudPlatform)
+            }
+            return try await token(account.target, account.delegates, by: own)
+        case .metadata(let account): return try await token(account)
+        }
+    }
+
+    /// By a grant that the account's key signs.
+    private func token(_ source: ServiceAccount, _ scope: String) async throws(TokenFailure) -> AccessTokenGrant {
+        let grant: String
+        do {
+            grant = try source.grant(issuedAt: Int64(now().timeIntervalSince1970), scope: scope)
+        } catch {
+            let text = "no grant could be signed for the \(account): check its private key"
+            throw TokenFailure(kind: .refused, reason: "SigningFailed", message: text)
+        }
+        let fields = [("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"), ("assertion", grant)]
+        return try await oauth(form(source.tokenURI, fields))
+    }
+
+    /// By the token of another identity provider.
+    private func token(_ source: WorkloadIdentity, _ scope: String) async throws(TokenFailure) -> AccessTokenGrant {
+        try await oauth(
+            form(
+                source.tokenURL,
+                [
+                    ("grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"), ("audience", source.audience),
+                    ("scope", scope), ("requested_token_type", "urn:ietf:params:oauth:token-type:access_token"),
+                    ("subject_token", try await subjectToken(source)), ("subject_token_type", source.subjectTokenType),
+                ]
+            )
+        )
+    }
+
+    /// What another identity provider says of this process; what may be read was allowed by the host's settings.
+    private func subjectToken(_ source: WorkloadIdentity) async throws(TokenFailure) -> String {
+        let bytes: [UInt8]
+        switch source.source {
+        case .file(let path):
+            guard let read = policy.read(path) else {
+                throw noSubject(
+                    "the file of its credential_source cannot be read below nmac.fcm.tokenPath (\(policy.folder))"
+                )
+            }
+            bytes = read
+        case .address(let url, let headers):
+            let response = try await ask(
+                CurlRequest(
+                    method: "GET",
+                    url: url,
+                    headers: headers.map { CurlHeader($0.key, $0.value) },
+                    body: [],
+                    timeoutMilliseconds: Self.timeout,
+                    certificateAuthorityFile: trustRootsFile,
+                    proxy: curlProxy(url),
+                    maximumResponseBytes: Self.largestAnswer
+                )
+            )
+            guard response.status == 200 else {
+                throw noSubject("the address of its credential_source answered with HTTP status \(response.status)")
+            }
+            bytes = response.body
+        }
+        guard let token = source.subjectToken(bytes) else {
+            throw noSubject("the answer of its credential_source has no token where the file says")
+        }
+        return token
+    }
+
+    private func noSubject(_ problem: String) -> TokenFailure {
+        TokenFailure(
+            kind: .unavailable,
+            reason: "NoSubjectToken",
+            message: "no access token for the \(account): \(problem). It is tried again."
+        )
+    }
+
+    /// A token of an account that another one may speak for.
+    private func token(
+        _ target: ImpersonationTarget,
+        _ delegates: [String],
+        by own: AccessTokenGrant
+    ) async throws(TokenFailure) -> AccessTokenGrant {
+        let asked = ImpersonationRequest(delegates: delegates, scope: [GoogleScope.messaging])
+        // Texts are always JSON, so that this cannot fail.
+        let body = (try? JSONEncoder().encode(asked)).map(Array.init) ?? []
+        let response = try await ask(
+            request(
+                target.url,
+                [CurlHeader("Content-Type", "application/json"), CurlHeader("Authorization", "Bearer \(own.token)")],
+                body
+            )
+        )
+        return try ImpersonationAnswer.read(response, account: account.description, now: now())
+    }
+
+    /// A token of the machine's own account.
+    private func token(_ source: MetadataAccount) async throws(TokenFailure) -> AccessTokenGrant {
+        let path = "/computeMetadata/v1/instance/service-accounts/\(source.account)/token?scopes="
+        return try await oauth(
+            CurlRequest(
+                method: "GET",
+                url: metadataServer + path + Self.escaped(GoogleScope.messaging),
+                headers: [CurlHeader("Metadata-Flavor", "Google")],
+                body: [],
+                // It is on the machine itself.
+                timeoutMilliseconds: 5_000,
+                certificateAuthorityFile: nil,
+                proxy: .none,
+                maximumResponseBytes: Self.largestAnswer
+            )
+        )
+    }
+
+    // MARK: Requests
+
+    /// Google's client libraries wait for half a minute at most.
+    private static let timeout = 30_000
+    private static let largestAnswer = 65_536
+
+    private func form(_ url: String, _ fields: [(String, String)]) -> CurlRequest {
+        let text = fields.map { "\($0.0)=\(Self.escaped($0.1))" }.joined(separator: "&")
+        return request(
+            url,
+            [
                 CurlHeader("Content-Type", "application/x-www-form-urlencoded"),
                 CurlHeader("Accept", "application/json"),
             ],
-            body: Array(form.utf8),
-            // Google's client libraries wait for half a minute at most.
-            timeoutMilliseconds: 30_000,
+            Array(text.utf8)
+        )
+    }
+
+    private func request(_ url: String, _ headers: [CurlHeader], _ body: [UInt8]) -> CurlRequest {
+        CurlRequest(
+            method: "POST",
+            url: url,
+            headers: headers,
+            body: body,
+            timeoutMilliseconds: Self.timeout,
             certificateAuthorityFile: trustRootsFile,
-            proxy: proxy,
-            maximumResponseBytes: 65_536
+            proxy: curlProxy(url),
+            maximumResponseBytes: Self.largestAnswer
+        )
+    }
+
+    private func curlProxy(_ url: String) -> CurlProxy { proxy?.curl(for: GatewayProxy.host(of: url)) ?? .none }
+
+    /// All but what a form need not escape as %XX (RFC 3986, section 2.3).
+    private static func escaped(_ text: String) -> String {
+        text.utf8.map { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                String(UnicodeScalar(byte))
+            default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }.joined()
+    }
+
+    private func oauth(_ request: CurlRequest) async throws(TokenFailure) -> AccessTokenGrant {
+        let response = try await ask(request)
+        return try TokenEndpointAnswer.read(
+            response,
+            account: account.description,
+            endpoint: request.url,
+            now: Int64(now().timeIntervalSince1970)
+        ).get()
+    }
+
+    private func ask(_ request: CurlRequest) async throws(TokenFailure) -> CurlResponse {
+        do {
+            return try await curl.perform(request)
+        } catch {
+            let text = "no access token for the \(account): \(error) It is tried again."
+            let kind: TokenFailure.Kind = error.code == .invalidRequest ? .refused : .unavailable
+            throw TokenFailure(
+                kind: kind,
+                reason: "TokenEndpoint\(error.code.rawValue.capitalisedFirst)",
+                message: text
+            )
+        }
+    }
+}
+
+/// What Google's API is asked for that makes tokens of an account for another one.
+private struct ImpersonationRequest: Encodable {
+    let delegates: [String]
+    let scope: [String]
+    /// The longest that Google gives.
+    var lifetime = "3600s"
+}
+
+/// What Google's API answered that makes tokens of an account for another one (`generateAccessToken`).
+enum ImpersonationAnswer {
+    private struct Body: Decodable {
+        var accessToken: String?
+        var expireTime: String?
+    }
+
+    private struct Problem: Decodable {
+        struct Status: Decodable {
+            var status: String?
+            var message: String?
+        }
+
+        var error: Status?
+    }
+
+    static func read(_ response: CurlResponse, account: String, now: Date) throws(TokenFailure) -> AccessTokenGrant {
+        let body = try? JSONBody.decode(Body.self, from: response.body)
+        if response.status == 200, let token = body?.accessToken, TokenEndpointAnswer.isToken(token) {
+            let end = body?.expireTime.flatMap { try? Date($0, strategy: .iso8601) }
+            return AccessTokenGrant(token: token, expiresInSeconds: end.map { Int64($0.timeIntervalSince(now)) })
+        }
+        let error = (try? JSONBody.decode(Problem.self, from: response.body))?.error
+        let reason = ReasonText.storable(error?.status ?? "")
+        let said = [reason, ReasonText.storable(error?.message ?? "")].filter { !$0.isEmpty }
+        let cause = said.isEmpty ? "HTTP status \(response.status)" : said.joined(separator: ": ")
+        // Too many requests and a time-out are the service's; all else of 4xx is a right that is missing, or a wrong name.
+        let isRefused = (400..<500).contains(response.status) && response.status != 408 && response.status != 429
+        throw TokenFailure(
+            kind: isRefused ? .refused : .unavailable,
+            reason: reason.isEmpty ? "HTTP \(response.status)" : reason,
+            status: Int16(clamping: response.status),
+            message: "Google issued no token for the \(account): \(cause). "
+                + (isRefused
+                    ? "Give the account that impersonates it the role Service Account Token Creator, and check the account's name."
+                    : "It is tried again.")
         )
     }
 }
@@ -137,7 +345,7 @@ enum TokenEndpointAnswer {
     }
 
     /// The characters of a bearer token (RFC 6750 section 2.1), so that it can stand in a header.
-    private static func isToken(_ text: String) -> Bool {
+    static func isToken(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
     }
 }

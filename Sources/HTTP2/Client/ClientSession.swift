@@ -131,13 +131,12 @@ final class ClientSession: FrameSession {
     func cancel(_ streamID: Int32, cause: HTTP2Failure.Cause) {
         guard let slot = streams.find(streamID) else { return }
         let taken = remove(slot)
-        if taken.isWritten { sayReset(streamID, HTTP2ErrorCode.cancel.rawValue) }
+        if taken.isWritten { abandon(streamID, .cancel) }
         if taken.isAnswered {
             // The server answered early and never took the rest of the body: its answer counts.
             completeWithResponse(taken)
         } else {
-            let failure = HTTP2Failure(cause)
-            complete(taken, taken.isWritten ? .ambiguous(failure) : .unprocessed(failure))
+            completeWithout(taken, cause)
         }
     }
 
@@ -168,9 +167,15 @@ final class ClientSession: FrameSession {
             // A server that has begun to answer has processed the request, whatever it says afterwards.
             complete(taken, .unprocessed(HTTP2Failure(goAwayReceived != nil ? .goAway : .reset(.refusedStream))))
         } else {
-            let cause = errorCode.map { HTTP2Failure.Cause.reset(HTTP2ErrorCode(rawValue: $0)) } ?? .connectionClosed
-            complete(taken, taken.isWritten ? .ambiguous(HTTP2Failure(cause)) : .unprocessed(HTTP2Failure(cause)))
+            completeWithout(taken, errorCode.map { .reset(HTTP2ErrorCode(rawValue: $0)) } ?? .connectionClosed)
         }
+    }
+
+    /// A request has no answer: ambiguous if anything of its body left. Of a head alone no server can do what was asked.
+    private func completeWithout(_ slot: StreamSlot, _ cause: HTTP2Failure.Cause) {
+        let hasBody = slot.isBodyTaken || (slot.batch?.sentBodyLength(slot.requestIndex) ?? 0) > 0
+        let failure = HTTP2Failure(cause)
+        complete(slot, slot.isWritten && hasBody ? .ambiguous(failure) : .unprocessed(failure))
     }
 
     private func completeWithResponse(_ slot: StreamSlot) {
@@ -204,6 +209,7 @@ final class ClientSession: FrameSession {
             throw ConnectionError(.protocolError, "HEADERS on a stream that was never opened")
         }
         guard let slot = streams.find(streamID), !slot.pointee.value.isAnswered else {
+            try expectLateAnswer(streamID)
             // The answer to a request that was given up; the table has to know its fields all the same.
             return try fields.read(block) { _, _ in }
         }
@@ -214,13 +220,18 @@ final class ClientSession: FrameSession {
         }
         check.end()
         let isInformational = !isTrailer && slot.pointee.value.status < 200
-        guard !check.isMalformed, ends || !isTrailer, !(ends && isInformational) else {
-            return fail(streamID, .protocolError)
-        }
-        if !isTrailer, !isInformational, let length = check.length {
-            slot.pointee.value.announcedLength = UInt16(exactly: length) ?? StreamSlot.noLength
-        }
+        guard !check.isMalformed else { return fail(streamID, .protocolError, check.fault) }
+        guard ends || !isTrailer else { return fail(streamID, .protocolError, "trailers that do not end it") }
+        guard !(ends && isInformational) else { return fail(streamID, .protocolError, "an end without an answer") }
+        if !isTrailer, !isInformational, let length = check.length { slot.pointee.value.announce(length) }
         if ends { answered(slot) }
+    }
+
+    /// A frame came for a stream whose answer is whole, or that is gone.
+    private func expectLateAnswer(_ streamID: Int32) throws {
+        // What a GOAWAY gave back may have been begun before.
+        if let last = goAwayReceived, streamID > last { return }
+        try expectLate(streamID)
     }
 
     private func note(
@@ -243,8 +254,13 @@ final class ClientSession: FrameSession {
     }
 
     override func dataReceived(_ streamID: Int32, ends: Bool, _ data: UnsafeRawBufferPointer, window: Int) throws {
-        guard let slot = streams.find(streamID), !slot.pointee.value.isAnswered else { return }
-        guard slot.pointee.value.status >= 200 else { return fail(streamID, .protocolError) }
+        guard let slot = streams.find(streamID), !slot.pointee.value.isAnswered else {
+            return try expectLateAnswer(streamID)
+        }
+        guard slot.pointee.value.status >= 200 else {
+            return fail(streamID, .protocolError, "a body without a status")
+        }
+        if slot.pointee.value.announcedLength == StreamSlot.longLength { slot.pointee.value.count(data.count) }
         let room = max(0, Self.largestBody - slot.pointee.value.body.count)
         let taken = UnsafeRawBufferPointer(rebasing: data.prefix(room))
         if slot.pointee.value.body.isEmpty {
@@ -261,12 +277,11 @@ final class ClientSession: FrameSession {
 
     /// The answer is complete, which ends the stream if the request is.
     private func answered(_ slot: UnsafeMutablePointer<StreamTable<StreamSlot>.Slot>) {
-        let announced = slot.pointee.value.announcedLength
         // An answer that never has a body may name a length that it does not have (RFC 9110, section 8.6).
-        if announced != StreamSlot.noLength, Int(announced) != slot.pointee.value.body.count,
+        if slot.pointee.value.announcedLength != StreamSlot.noLength, !slot.pointee.value.hasAnnouncedLength,
             slot.pointee.value.status != 204, slot.pointee.value.status != 304
         {
-            return fail(slot.pointee.streamID, .protocolError)
+            return fail(slot.pointee.streamID, .protocolError, "a body that differs in length from its content-length")
         }
         slot.pointee.value.isAnswered = true
         if slot.pointee.value.isBodyTaken { finish(slot, errorCode: 0) }
@@ -276,8 +291,12 @@ final class ClientSession: FrameSession {
         if let slot = streams.find(streamID) { finish(slot, errorCode: code) }
     }
 
-    override func streamFailed(_ streamID: Int32, _ code: HTTP2ErrorCode) {
-        if let slot = streams.find(streamID) { finish(slot, errorCode: code.rawValue) }
+    override func isOpen(_ streamID: Int32) -> Bool { streams.find(streamID) != nil }
+
+    override func streamFailed(_ streamID: Int32, _ what: StaticString) {
+        guard let slot = streams.find(streamID) else { return }
+        let taken = remove(slot)
+        if taken.isAnswered { completeWithResponse(taken) } else { completeWithout(taken, .malformed("\(what)")) }
     }
 
     override func settingReceived(_ id: UInt16, _ value: UInt32) throws {
@@ -311,6 +330,8 @@ struct StreamSlot {
     /// What few answers have.
     final class RareFields {
         var retryAfter: String?
+        /// A long body's announced length, less what has come of it.
+        var missingLength = 0
         /// See ``HTTP2Response/otherFields``.
         var others: [HTTP2HeaderField]?
     }
@@ -333,9 +354,11 @@ struct StreamSlot {
     var echoesRequest = false
     /// The whole body has been serialised.
     var isBodyTaken = false
-    /// The length that the answer's body is to have, if it was announced and can be checked: a longer body is cut.
-    var announcedLength = Self.noLength
+    /// The length that the answer's body is to have, if it was announced.
+    private(set) var announcedLength = Self.noLength
     static let noLength = UInt16.max
+    /// One that has no room here, or is that of a body that is cut: it is counted down.
+    static let longLength = UInt16.max - 1
 
     /// No stream.
     init() {
@@ -399,6 +422,20 @@ struct StreamSlot {
         let isUpper = (isFromA ^ isAfterZ) & ~word & high
         return word | isUpper >> 2
     }
+
+    /// Whether the body has the announced length, if one was.
+    var hasAnnouncedLength: Bool {
+        announcedLength == Self.longLength ? rare?.missingLength == 0 : Int(announcedLength) == body.count
+    }
+
+    /// Notes how long the body is to be.
+    mutating func announce(_ length: Int) {
+        announcedLength = length < Int(Self.longLength) ? UInt16(length) : Self.longLength
+        if announcedLength == Self.longLength { rareFields().missingLength = length }
+    }
+
+    /// Notes that so much of a long body has come.
+    func count(_ bytes: Int) { rare?.missingLength -= bytes }
 
     /// Gateways send about ten; what has more, or longer ones, is somebody else's and is cut.
     private static let mostOtherFields = 32

@@ -5,7 +5,9 @@ import NIOCore
 /// Each failure makes a pause, which doubles up to its maximum, with jitter, so that many processes do not dial in step. A
 /// connection that broke counts from the moment at which that is known, however long its socket stays open. The first answer of a
 /// connection ends the series, and nothing less does: a server that lets everybody in and breaks each connection is not well.
-/// While a series lasts, one connection at a time is tried, whatever number is wanted.
+/// While a series lasts, one connection at a time is tried, whatever number is wanted; and so after one that answered and ended soon,
+/// until a successor may have lasted. It does not matter how a server ends a connection: by GOAWAY of any kind, the end of TCP, a reset or
+/// a breach of protocol. Apple takes many connections in a short time for an attack.
 public struct DialPacing: Sendable {
     /// What a failure costs.
     public struct Pause: Sendable, Hashable {
@@ -19,6 +21,8 @@ public struct DialPacing: Sendable {
     private let maximum: Int64
     private let lasting: TimeAmount
     private var pausedUntil: NIODeadline?
+    /// By then a connection that is dialled after one that ended soon has lasted.
+    private var carefulUntil: NIODeadline?
     /// Failures since the last answer.
     public private(set) var failures = 0
 
@@ -32,6 +36,12 @@ public struct DialPacing: Sendable {
     /// Whether the last attempts have failed and no connection has answered since.
     public var isRecovering: Bool { failures > 0 }
 
+    /// Whether connections end soon after they answer: one counts as proven only when it has lasted for ``leastLife``.
+    public func isCareful(at now: NIODeadline) -> Bool { carefulUntil.map { now < $0 } ?? false }
+
+    /// A connection that answered and ended sooner has not served.
+    public var leastLife: TimeAmount { .milliseconds(first) }
+
     /// How many connections may be dialled now.
     ///
     /// - Parameters:
@@ -41,7 +51,7 @@ public struct DialPacing: Sendable {
     public func dials(wanted: Int, proven: Int, unproven: Int, at now: NIODeadline) -> Int {
         if let pausedUntil, now < pausedUntil { return 0 }
         let missing = max(0, wanted - proven - unproven)
-        return isRecovering ? min(missing, max(0, 1 - unproven)) : missing
+        return isRecovering || isCareful(at: now) ? min(missing, max(0, 1 - unproven)) : missing
     }
 
     /// An attempt failed: the pause that this costs, nil while one lasts, as many fail for the same cause.
@@ -70,8 +80,11 @@ public struct DialPacing: Sendable {
         if let lifetime, lifetime >= lasting { return nil }
         guard answered else { return failed(at: now, using: &random) }
         if let pausedUntil, now < pausedUntil { return nil }
-        guard let lifetime, lifetime < .milliseconds(first) else { return nil }
-        return pause(first, attempt: 0, now, &random)
+        guard let lifetime, lifetime < leastLife else { return nil }
+        let pause = pause(first, attempt: 0, now, &random)
+        // Twice as long, as it takes a while until it is there.
+        carefulUntil = now + .milliseconds(pause.milliseconds + 2 * first)
+        return pause
     }
 
     /// A connection brought its first answer: the server is well, and the next pause is the shortest again.
@@ -83,6 +96,7 @@ public struct DialPacing: Sendable {
     public mutating func retryNow() {
         failures = min(failures, 1)
         pausedUntil = nil
+        carefulUntil = nil
     }
 
     private mutating func pause(

@@ -26,9 +26,11 @@
 // FAILURES
 //   No connection: the delegate is told and it dials again, with a new DNS answer, after pauses that double from 1 s to 5 s;
 //   one connection at a time is tried until one has brought an answer. No answer by the deadline: the stream is reset with
-//   CANCEL and the request is ambiguous, or unprocessed if it was not written; after three in a row the connection is
-//   retired. Silence with requests open: a PING, and without its answer the end of the connection. GOAWAY: what is above its
-//   last stream is unprocessed, the rest goes on. It never repeats a request, and resolves each exactly once.
+//   CANCEL and the request is ambiguous, or unprocessed if nothing of its body was written; after three in a row the connection
+//   is retired. Silence with requests open: a PING, and without its answer the end of the connection. GOAWAY: what is above its
+//   last stream is unprocessed, the rest goes on. However a server ends a connection, DialPacing says when the next is dialled.
+//   What a server makes us say is bounded: nothing is written that it does not read. It never repeats a request, and resolves
+//   each exactly once.
 //
 // SETTINGS
 //   None of its own: HTTP2ClientConfiguration and HTTP2ServerSettings have them, with the reason for each value.
@@ -348,6 +350,8 @@ public struct HTTP2Failure: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Cause: Sendable, Hashable {
         /// The server reset the stream.
         case reset(HTTP2ErrorCode)
+        /// We reset the stream, as the server broke the protocol on it: what was malformed.
+        case malformed(String)
         /// The server sent GOAWAY and the stream is above its last stream id.
         case goAway
         /// The connection ended while the request was on it.
@@ -367,6 +371,7 @@ public struct HTTP2Failure: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         switch cause {
         case .reset(let code): "the stream was reset by the server with \(code)"
+        case .malformed(let what): "the server's answer was malformed: \(what)"
         case .goAway: "the server closed the connection for new streams before it processed this one"
         case .connectionClosed: "the connection ended before an answer came"
         case .timeout: "no answer came before the request's deadline"

@@ -51,6 +51,9 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
     private(set) var awaitsPing = false
     /// The remote address, for logs and status.
     private(set) var address = ""
+    /// TLS is broken, and hands over what came whole before that.
+    private var isTakingRest = false
+
     init(configuration: HTTP2ClientConfiguration, pool: HTTP2ClientPool) throws {
         self.configuration = configuration
         self.pool = pool
@@ -60,17 +63,9 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
 
     var streamsInFlight: Int { session.streams.count }
 
-    /// The server was well: it answered, or kept the connection for longer than the longest pause between attempts to connect.
-    /// The successor may dial at once.
-    var wasGood: Bool {
-        if session.hasAnswered { return true }
-        guard let opened else { return false }
-        return NIODeadline.now() - opened >= .milliseconds(configuration.connections.maximumBackOffMilliseconds)
-    }
-
     /// Streams that may be opened now; none while the owner has not recorded the answers whose streams they were.
     var room: Int {
-        guard state == .ready, session.completions.isEmpty, session.ownGoAway == nil,
+        guard state == .ready, session.completions.isEmpty, session.ownGoAway == nil, !isTakingRest,
             context?.channel.isWritable == true
         else { return 0 }
         return max(0, limit - session.streams.count)
@@ -135,6 +130,14 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // What TLS says while it hands over the rest is no news, and asking it again would have no end.
+        guard !isTakingRest else { return }
+        // The answers of the same read that came before a broken record are with TLS until the read ends, which then does not come.
+        if state == .ready || state == .draining {
+            isTakingRest = true
+            context.pipeline.fireChannelReadComplete()
+            isTakingRest = false
+        }
         close(String(describing: error))
     }
 
@@ -147,8 +150,15 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
         session.now = NIODeadline.now().uptimeNanoseconds
         session.connectionLost()
         deliver()
-        let reason = closeReason ?? (wasOrderly ? nil : "the server ended the connection")
+        let reason = closeReason ?? (wasOrderly ? nil : ending)
         pool.connectionClosed(self, reason: reason)
+    }
+
+    /// How far the connection was when the server ended it.
+    private var ending: String {
+        if opened == nil { return "the server ended the connection before its SETTINGS" }
+        return session.hasAnswered
+            ? "the server ended the connection" : "the server ended the connection before it answered anything"
     }
 
     /// Ends the connection; what is outstanding is resolved when the channel has become inactive.
@@ -301,13 +311,14 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
         guard let context else { return }
         var hasMore = true
         // A flush that fails ends the connection.
-        while hasMore, state != .closing, state != .closed {
+        // What the server does not read stays with the session, which bounds it.
+        while hasMore, state != .closing, state != .closed, context.channel.isWritable {
             pool.output.clear(minimumCapacity: Self.outputPiece)
             hasMore = session.serialise(into: &pool.output, limit: Self.outputPiece - Self.lastRequest)
             if pool.output.readableBytes > 0 { context.writeAndFlush(wrapOutboundOut(pool.output), promise: nil) }
         }
         // The session ends after an error of the server's; an orderly end is `closeIfDone`'s.
-        if session.isFinished, state != .draining || session.streams.count > 0 {
+        if session.isFinished || session.ownGoAway != nil, state != .draining || session.streams.count > 0 {
             close("the server broke the HTTP/2 protocol: \(session.ownGoAway ?? "the session has ended")")
         }
     }
@@ -364,7 +375,9 @@ extension HTTP2ClientConnection {
             session.cancel(streamID, cause: .timeout)
         }
         deliver()
-        if timeoutsInARow >= configuration.timeoutsBeforeRetirement { drain() }
+        guard timeoutsInARow >= configuration.timeoutsBeforeRetirement, state == .ready else { return }
+        drain()
+        pool.broke(self, reason: "\(timeoutsInARow) requests in a row had no answer in time")
     }
 
     private func watchSilence(_ now: NIODeadline) {

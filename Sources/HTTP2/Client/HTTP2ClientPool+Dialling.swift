@@ -8,12 +8,16 @@ extension HTTP2ClientPool {
     func dialMissing() {
         guard !isStopping, !configuration.dialsLazily || pending.count > 0 else { return }
         let usable = connections.lazy.filter { $0.state == .ready || $0.state == .opening }
-        let proven = usable.count { $0.isProved }
+        let now = NIODeadline.now()
+        let isCareful = pacing.isCareful(at: now)
+        let proven = usable.count { connection in
+            connection.isProved && (!isCareful || connection.opened.map { now - $0 >= pacing.leastLife } ?? false)
+        }
         let number = pacing.dials(
             wanted: sizing.size.target,
             proven: proven,
             unproven: usable.count - proven + dialing,
-            at: .now()
+            at: now
         )
         guard number > 0 else { return }
         // What was wrong may have been a file of trusted certificates.
@@ -135,7 +139,9 @@ extension HTTP2ClientPool {
         wait(pacing.failed(at: .now(), using: &random), reason)
     }
 
-    /// A connection is of no use any more, though its socket may stay open for long: what that costs.
+    /// A connection is of no more use, whichever side ended it and however, though its socket may stay open for long: what that costs.
+    ///
+    /// Only what the owner or we decide without the server's doing costs nothing: an end, fewer connections, another token.
     func broke(_ connection: HTTP2ClientConnection, reason: String) {
         guard !isStopping, !connection.isCounted, connections.contains(where: { $0 === connection }) else { return }
         connection.isCounted = true

@@ -131,12 +131,10 @@ final class HTTP2ClientPool {
         tell(event)
         if case .goAway(.enhanceYourCalm, _, _, wasInUse: true) = event { backOff() }
         tellCapacity()
-        if connection.wasGood {
-            dialMissing()
-        } else {
-            // Refused before the first answer, as APNs does with a bad certificate: dialling at once would be a storm.
-            broke(connection, reason: "the server sent GOAWAY before it answered")
-        }
+        // Refused before the first answer, as APNs does with a bad certificate, or after each: dialling at once would be a storm.
+        let isEarly = !connection.session.hasAnswered
+        broke(connection, reason: "the server sent GOAWAY\(isEarly ? " before it answered" : "")")
+        dialMissing()
     }
 
     func connectionClosed(_ connection: HTTP2ClientConnection, reason: String?) {

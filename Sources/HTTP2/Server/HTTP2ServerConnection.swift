@@ -15,6 +15,7 @@ public final class HTTP2ServerConnection {
     private var output = ByteBuffer()
     private let context: ChannelHandlerContext
     private(set) var isClosed = false
+    private var isWriting = false
 
     /// A flush is written in pieces of this size: four TLS records.
     private static let outputPiece = 64 * 1_024
@@ -69,29 +70,29 @@ public final class HTTP2ServerConnection {
     }
 
     /// Writes all that was answered since the last flush.
+    ///
+    /// What the client does not read stays with the session, which bounds it, until there is room for it.
     public func flush() {
-        write()
-        if session.isFinished { close() }
+        write(isLast: false)
+        if session.isFinished || session.ownGoAway != nil { close() }
     }
 
-    private func write() {
-        guard !isClosed else { return }
-        var hasWritten = false
+    private func write(isLast: Bool) {
+        // A flush may tell of room from inside.
+        guard !isClosed, !isWriting else { return }
+        isWriting = true
+        defer { isWriting = false }
         var hasMore = true
-        while hasMore {
+        while hasMore, !isClosed, isLast || channel.isWritable {
             output.clear(minimumCapacity: Self.outputPiece)
             hasMore = session.serialise(into: &output, limit: Self.outputPiece - 16_384)
-            if output.readableBytes > 0 {
-                context.write(NIOAny(output), promise: nil)
-                hasWritten = true
-            }
+            if output.readableBytes > 0 { context.writeAndFlush(NIOAny(output), promise: nil) }
         }
-        if hasWritten { context.flush() }
     }
 
     /// Flushes, then ends the connection as TLS and TCP ask.
     public func close() {
-        write()
+        write(isLast: true)
         guard !isClosed else { return }
         isClosed = true
         context.close(promise: nil)

@@ -78,6 +78,11 @@ public final class HTTP2ServerHandler: ChannelInboundHandler {
         context.fireChannelReadComplete()
     }
 
+    public func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable { connection?.flush() }
+        context.fireChannelWritabilityChanged()
+    }
+
     public func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // A peer that breaks TLS or resets the connection ends it; the delegate learns of that from `closed`.
         context.close(promise: nil)

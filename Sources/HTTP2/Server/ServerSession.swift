@@ -20,6 +20,8 @@ final class ServerSession: FrameSession {
     /// The last stream that was taken, and the last one that the client opened: it may not have read our GOAWAY yet.
     private var lastStreamID: Int32 = 0
     private var lastOpened: Int32 = 0
+    /// Streams that the client has passed over, which closes them for good (RFC 9113, section 5.1.1).
+    private var skipped: [ClosedRange<Int32>] = []
     /// The limit of streams that was announced last, and the one that the client has acknowledged.
     private var limit: UInt32
     private var acknowledgedLimit = UInt32.max
@@ -79,6 +81,8 @@ final class ServerSession: FrameSession {
 
     override func hasBody(_ streamID: Int32) -> Bool { streams.find(streamID) != nil }
 
+    override func isOpen(_ streamID: Int32) -> Bool { streams.find(streamID) != nil }
+
     override func writeHead(_ streamID: Int32, to buffer: inout ByteBuffer) -> BodyProgress {
         // One that is gone was reset after its answer.
         guard let slot = streams.find(streamID), let answer = slot.pointee.value.answer.take() else { return .over }
@@ -130,7 +134,11 @@ final class ServerSession: FrameSession {
 
     func reset(_ streamID: Int32, _ code: UInt32) {
         guard let slot = streams.find(streamID) else { return }
-        sayReset(streamID, code)
+        if slot.pointee.value.isComplete {
+            sayReset(streamID, code)
+        } else {
+            abandon(streamID, HTTP2ErrorCode(rawValue: code))
+        }
         close(slot)
     }
 
@@ -152,9 +160,10 @@ final class ServerSession: FrameSession {
         }
         if let slot = streams.find(streamID) { return try trailersReceived(slot, ends, block) }
         let isNew = streamID > lastOpened
-        lastOpened = max(streamID, lastOpened)
+        if isNew { noteOpened(streamID) }
         guard isNew, streamID <= lastAllowed ?? .max else {
-            // Of a stream that is over, or that our GOAWAY excludes; the table has to know the fields all the same.
+            try expectLateRequest(streamID)
+            // Of a stream that we have reset, or that our GOAWAY excludes; the table has to know the fields all the same.
             return try fields.read(block) { _, _ in }
         }
         if streams.count >= acknowledgedLimit {
@@ -163,7 +172,7 @@ final class ServerSession: FrameSession {
         }
         lastStreamID = streamID
         guard streams.count < limit else {
-            sayReset(streamID, HTTP2ErrorCode.refusedStream.rawValue)
+            abandon(streamID, .refusedStream)
             return try fields.read(block) { _, _ in }
         }
         begin(streamID)
@@ -171,10 +180,30 @@ final class ServerSession: FrameSession {
         var check = FieldCheck(isRequest: true, isTrailer: false)
         let fits = try read(block, into: slot, &check)
         check.end()
-        guard fits else { return fail(streamID, .internalError) }
-        guard !check.isMalformed else { return fail(streamID, .protocolError) }
+        guard fits else { return fail(streamID, .internalError, "too many fields") }
+        guard !check.isMalformed else { return fail(streamID, .protocolError, check.fault) }
         slot.pointee.value.announcedLength = check.length
         if ends { complete(slot) }
+    }
+
+    private func noteOpened(_ streamID: Int32) {
+        // Clients leave no gaps; of one that does the latest are told apart from streams that were used.
+        if streamID > lastOpened + 2 {
+            if skipped.count == Self.mostSkipped { skipped.removeFirst() }
+            skipped.append(lastOpened + 1...streamID - 1)
+        }
+        lastOpened = streamID
+    }
+
+    private static let mostSkipped = 8
+
+    /// A frame came for a stream that is not open.
+    private func expectLateRequest(_ streamID: Int32) throws {
+        if let lastAllowed, streamID > lastAllowed { return }
+        guard !skipped.contains(where: { $0.contains(streamID) }) else {
+            throw ConnectionError(.protocolError, "a stream with a lower id than the one before")
+        }
+        try expectLate(streamID)
     }
 
     private func trailersReceived(
@@ -188,8 +217,9 @@ final class ServerSession: FrameSession {
         }
         var check = FieldCheck(isRequest: true, isTrailer: true)
         let fits = try read(block, into: slot, &check)
-        guard fits else { return fail(streamID, .internalError) }
-        guard ends, !check.isMalformed else { return fail(streamID, .protocolError) }
+        guard fits else { return fail(streamID, .internalError, "too many fields") }
+        guard !check.isMalformed else { return fail(streamID, .protocolError, check.fault) }
+        guard ends else { return fail(streamID, .protocolError, "trailers that do not end it") }
         complete(slot)
     }
 
@@ -227,12 +257,14 @@ final class ServerSession: FrameSession {
     }
 
     override func dataReceived(_ streamID: Int32, ends: Bool, _ data: UnsafeRawBufferPointer, window: Int) throws {
-        guard let slot = streams.find(streamID) else { return }
-        guard !slot.pointee.value.isComplete else { return fail(streamID, .streamClosed) }
+        guard let slot = streams.find(streamID) else { return try expectLateRequest(streamID) }
+        guard !slot.pointee.value.isComplete else {
+            return fail(streamID, .streamClosed, "a body after its end")
+        }
         slot.pointee.value.untaken += window
         // A smaller window than the usual one may not have come to the client's knowledge.
         guard slot.pointee.value.untaken <= max(Self.usualWindow, Int(settings.initialWindowSize)) else {
-            return fail(streamID, .flowControlError)
+            return fail(streamID, .flowControlError, "more of a body than the window allows")
         }
         let room = max(0, settings.largestBody - slot.pointee.value.body.count)
         slot.pointee.value.body.append(contentsOf: data.prefix(room))
@@ -248,7 +280,7 @@ final class ServerSession: FrameSession {
     private func complete(_ slot: UnsafeMutablePointer<StreamTable<ServerStream>.Slot>) {
         let streamID = slot.pointee.streamID
         if let announced = slot.pointee.value.announcedLength, announced != slot.pointee.value.bodyLength {
-            return fail(streamID, .protocolError)
+            return fail(streamID, .protocolError, "a body that differs in length from its content-length")
         }
         slot.pointee.value.isComplete = true
         requests.append(
@@ -268,7 +300,7 @@ final class ServerSession: FrameSession {
         if let slot = streams.find(streamID) { close(slot) }
     }
 
-    override func streamFailed(_ streamID: Int32, _ code: HTTP2ErrorCode) {
+    override func streamFailed(_ streamID: Int32, _ what: StaticString) {
         if let slot = streams.find(streamID) { close(slot) }
     }
 

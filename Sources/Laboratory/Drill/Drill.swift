@@ -163,10 +163,11 @@ extension DrillCatalog {
     ]
     /// What operators do, and what their servers do for them.
     static let highAvailability: [any Drill] = [PatroniFailoverDrill(), RestoreDrill(), RollingUpgradeDrill()]
-    /// Several hosts, clocks.
+    /// Several hosts, clocks, crowds.
     static let hosts: [any Drill] = [
         HostsCutOffDrill(keepsJournal: true), HostsCutOffDrill(keepsJournal: false), ClockDrill(place: .host),
-        ClockDrill(place: .database), SharedQuotaDrill(),
+        ClockDrill(place: .database), SharedQuotaDrill(), ClonedHostDrill(), ManyApplicationsDrill(),
+        ManyDeliveriesDrill(),
     ]
 }
 
@@ -175,7 +176,7 @@ extension DrillCatalog {
     static let gateways: [any Drill] = [
         GatewayGoAwayDrill(), GatewayRefusedDrill(), GatewayLimitDrill(), GatewayResetDrill(), GatewayStallDrill(),
         Gateway503Drill(), Gateway429Drill(), GatewayOutageDrill(), KeyRevokedDrill(), EnvironmentMixUpDrill(),
-        FalseDevicesDrill(),
+        StrangersDrill(), PoisonedTokensDrill(), WrongAnswersDrill(), MassUnregisteredDrill(),
         ControlDrill(),
     ]
     /// Crash points.

@@ -125,6 +125,17 @@ struct DrillHostSetup: Sendable {
     var adjust: @Sendable (inout Settings) -> Void = { _ in }
 }
 
+extension DrillHostSetup {
+    /// A host with the children that the default settings allow and keep.
+    static var usualChildren: DrillHostSetup {
+        let defaults = MasterSettings()
+        return DrillHostSetup(children: defaults.maxSpareServers) {
+            $0.mta.master.minSpareServers = defaults.minSpareServers
+            $0.mta.master.startSpareServers = defaults.startSpareServers
+        }
+    }
+}
+
 extension DrillSite {
     /// How much longer than a lease the old rate may take to come back after a process died.
     static let recoveryAllowance = 10

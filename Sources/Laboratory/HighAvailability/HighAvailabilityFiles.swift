@@ -81,7 +81,7 @@ enum HighAvailabilityFiles {
           - host replication replicator @NETWORK@ scram-sha-256
           - host all all @NETWORK@ scram-sha-256
           users:
-            # CREATEROLE is for the five roles of the schema, which `pushmta migrate` makes.
+            # CREATEROLE is for the roles of the schema, which the first `pushmta migrate` makes; take it back afterwards.
             pushmta:
               password: "@PUSHMTA_PASSWORD@"
               options:

@@ -112,7 +112,7 @@ struct RestoreFates {
 
     private func accepted() async throws -> [Int64: [Int32: Int]] {
         var found: [Int64: [Int32: Int]] = [:]
-        var resolver: MessageResolver
+        let resolver: MessageResolver
         if let known = self.resolver {
             resolver = known
         } else {

@@ -167,7 +167,7 @@ final class SnapshotWatcher: Sendable {
         // A server that starts, stops, is full or very slow: classes 08 (connection), 40 (roll back), 53 (resources), 57
         // (an operator, a time limit), 58 (the system).
         case .sqlState(let state): return ["08", "40", "53", "57", "58"].contains { state.hasPrefix($0) }
-        case .type: return false
+        case .server, .type: return false
         }
     }
 

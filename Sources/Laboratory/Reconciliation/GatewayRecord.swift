@@ -124,31 +124,31 @@ struct MessageResolver: Sendable {
 
     /// The codecs of the deliveries, in the order of their start.
     let codecs: [MessageIDCodec]
-    /// Deliveries follow one another, so the one of the last push is tried first.
-    private var last = 0
+    private let deliveries: Set<Int64>
+    /// One codec for each key: all deliveries of a day share one, and an id says its delivery by itself.
+    private let keys: [MessageIDCodec]
 
     /// Reads the keys of these deliveries.
     init(_ deliveries: [DrillDelivery], store: Store) async throws {
         var codecs: [MessageIDCodec] = []
+        var keys: [[UInt8]: MessageIDCodec] = [:]
         for delivery in deliveries {
-            codecs.append(
-                try MessageIDCodec(
-                    deliveryID: delivery.id,
-                    trackingKey: try await store.trackingKey(delivery: delivery.id)
-                )
-            )
+            let key = try await store.trackingKey(delivery: delivery.id)
+            let codec = try MessageIDCodec(deliveryID: delivery.id, trackingKey: key)
+            codecs.append(codec)
+            keys[key] = codec
         }
         self.codecs = codecs
+        self.keys = Array(keys.values)
+        self.deliveries = Set(deliveries.map(\.id))
     }
 
     /// The message with this id; `nil` if none of the deliveries made it.
-    mutating func message(_ id: String) -> Message? {
+    func message(_ id: String) -> Message? {
         guard let uuid = MessageUUID(id) else { return nil }
-        for place in 0..<codecs.count {
-            let index = (last + place) % codecs.count
-            guard let sequence = codecs[index].sequence(of: uuid) else { continue }
-            last = index
-            return Message(delivery: codecs[index].deliveryID, sequence: sequence)
+        for key in keys {
+            guard let message = key.message(of: uuid), deliveries.contains(message.deliveryID) else { continue }
+            return Message(delivery: message.deliveryID, sequence: message.sequence)
         }
         return nil
     }
@@ -158,7 +158,7 @@ extension DrillSite {
     /// Calls `body` with each push that the gateways have recorded so far, in the order of their arrival, and the message that
     /// it was.
     func pushes(_ body: (GatewayRecordLine, MessageResolver.Message?) -> Void) async throws {
-        var resolver = try await MessageResolver(deliveries, store: store())
+        let resolver = try await MessageResolver(deliveries, store: store())
         try GatewayRecord.read(recordFile, from: tail?.start ?? 0) { line in body(line, resolver.message(line.id)) }
     }
 }

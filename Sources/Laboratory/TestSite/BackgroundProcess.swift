@@ -137,9 +137,11 @@ struct BackgroundProcess: Sendable {
     }
 
     /// The last lines of the log, for a message.
-    var stderrTail: String {
+    var stderrTail: String { logTail(lines: 3) }
+
+    func logTail(lines: Int) -> String {
         let text = (try? String(contentsOfFile: logFile, encoding: .utf8)) ?? ""
-        return text.split(separator: "\n").suffix(3).joined(separator: "\n")
+        return text.split(separator: "\n").suffix(lines).joined(separator: "\n")
     }
 
     private func remember(_ id: Int32) throws {

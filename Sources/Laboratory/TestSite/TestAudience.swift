@@ -42,6 +42,26 @@ struct TestAudience: Sendable {
         return names
     }
 
+    /// Creates so many applications of both platforms in turn, which share an account a platform, as those of one company do.
+    ///
+    /// - Returns: The applications' names.
+    func createMany(_ count: Int) async throws -> [String] {
+        _ = try await store.createService(name: prefix, label: "Sample")
+        let routes: [TestRoute] = [.usual(.ios), .usual(.android)]
+        for route in routes { try await createAccount(route, name: "\(prefix)-\(route.platform.rawValue)") }
+        var names: [String] = []
+        for number in 1...count {
+            let route = routes[number % routes.count]
+            names.append("\(prefix)-\(number)")
+            try await createApplication(
+                route,
+                name: "\(prefix)-\(number)",
+                account: "\(prefix)-\(route.platform.rawValue)"
+            )
+        }
+        return names
+    }
+
     /// Creates a service with one application, whose messages go that way; returns the application's name.
     func create(_ route: TestRoute) async throws -> String {
         _ = try await store.createService(name: prefix, label: "Sample")
@@ -66,6 +86,12 @@ struct TestAudience: Sendable {
 
     private func createApplication(_ route: TestRoute) async throws -> String {
         let name = "\(prefix)-\(route.platform.rawValue)"
+        try await createAccount(route, name: name)
+        try await createApplication(route, name: name, account: name)
+        return name
+    }
+
+    private func createAccount(_ route: TestRoute, name: String) async throws {
         let address = try simulator.address(route)
         _ = try await store.createAccount(
             name: name,
@@ -74,6 +100,9 @@ struct TestAudience: Sendable {
             port: address.port,
             options: Cell.object(options(route)).json
         )
+    }
+
+    private func createApplication(_ route: TestRoute, name: String, account: String) async throws {
         _ = try await store.createApplication(
             NewApplication(
                 service: prefix,
@@ -81,7 +110,7 @@ struct TestAudience: Sendable {
                 platform: route.platform,
                 integrationKey: UUID().uuidString.lowercased(),
                 bundleID: simulator.credentials.apns.topics.first ?? "com.example.app",
-                account: name
+                account: account
             )
         )
         let material = try material(route)
@@ -91,7 +120,6 @@ struct TestAudience: Sendable {
             let project = try ServiceAccount(json: material.bytes).projectID
             try await store.setRate("project", project, messagesPerSecond: .infinity)
         }
-        return name
     }
 
     private func options(_ route: TestRoute) -> [(String, Cell)] {

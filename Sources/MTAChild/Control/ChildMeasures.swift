@@ -6,6 +6,8 @@ import Synchronization
 final class ChildMeasures: Sendable {
     /// From writing a message to its answer.
     let latencies = Mutex(LatencyWindow())
+    /// From the moment at which a single message was due to its answer.
+    let waits = Mutex(SecondsHistogram())
     /// Work with the database.
     let database = Mutex(DatabaseTimes())
 

@@ -92,6 +92,7 @@ final class ChildReporter: Sendable {
         status.figures = ChildFigures(
             messages: counters.outcomes.all,
             gateway: sender.measures.latencies.withLock(\.all),
+            waits: sender.measures.waits.withLock(\.self),
             database: sender.measures.database.withLock(\.self),
             connections: last.withLock(\.connections),
             window: window,
@@ -147,6 +148,7 @@ final class ChildReporter: Sendable {
         heartbeat.latencyP50Milliseconds = p50
         heartbeat.latencyP99Milliseconds = p99
         heartbeat.residentBytes = Machine.residentBytes()
+        heartbeat.journalLength = sender.journalLength
         heartbeat.lastError = sender.lastError
         do {
             try await store.recordChildHeartbeat(heartbeat)

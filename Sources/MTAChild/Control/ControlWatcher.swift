@@ -63,7 +63,7 @@ final class ControlWatcher: Sendable {
     }
 
     private func look() async throws {
-        let (held, circuit) = sender.dispatch.withLock { ($0.heldDeliveries, $0.circuit) }
+        let (held, circuit, before) = sender.dispatch.withLock { ($0.heldDeliveries, $0.circuit, $0.trouble) }
         // Those that are being loaded are looked for even if the dispatch state holds nothing of them.
         let deliveries = loading.deliveries.union(held)
         let isClosing = sender.circuit.isClosing
@@ -76,7 +76,7 @@ final class ControlWatcher: Sendable {
         sender.perform(.deliveryStates(state.deliveries))
         try await lookAtRates(deliveries)
         // Who probes the circuit sends one message: while both are on, neither probe waits for the other's end.
-        if !isReporting, circuit != .probing { take(state.trouble) }
+        if !isReporting, circuit != .probing { take(state.trouble, before) }
         loading.giveUp { _, part in state.deliveries[part.deliveryID].flatMap(DispatchState.Halt.init) != nil }
         // The prober, and who has just closed the circuit, know it better.
         guard state.isCircuitOpen, circuit == .closed, !isClosing else { return }
@@ -93,15 +93,20 @@ final class ControlWatcher: Sendable {
         sender.perform(.limitsSeen(limits, asked: deliveries))
     }
 
-    /// What the database knows of the gateway's trouble; the prober knows it better.
-    private func take(_ trouble: GatewayTroubleState?) {
-        let isNew = sender.dispatch.withLock { $0.trouble == .none }
-        guard isNew, !sender.troubleReport.isUnderWay else { return }
+    /// What the database knows of the gateway's trouble; the prober knows it better, and so does a child that has found it since then.
+    ///
+    /// - Parameter before: what this child knew before it asked.
+    private func take(_ trouble: GatewayTroubleState?, _ before: DispatchState.Trouble) {
+        let isAsBefore = sender.dispatch.withLock { $0.trouble == before && !$0.isProbingTrouble }
+        guard isAsBefore, !sender.troubleReport.isUnderWay else { return }
         sender.perform(.troubleSeen(DispatchState.TroubleSeen(trouble)))
-        guard sender.dispatch.withLock({ $0.trouble == .left }) else { return }
-        if !control.isDraining { logger.notice("the gateway is in trouble: giving everything back") }
-        control.fastShutdown(.gatewayTrouble)
-        sender.signals.claim.fire()
+        let after = sender.dispatch.withLock { $0.trouble }
+        guard after != before, !control.isDraining else { return }
+        logger.notice(
+            after == .left
+                ? "the gateway is in trouble: giving everything back, and waiting for a probe to get through"
+                : "the gateway's trouble is over: sending begins again"
+        )
     }
 }
 

@@ -24,7 +24,7 @@ struct HealthReporter: Sendable {
             guard sender.dispatch.withLock({ $0.circuit == .closed }), !sender.circuit.isClosing else { continue }
             let trouble = sender.gatewayTrouble ?? sender.gatewayNotice
             guard trouble?.kind != .applicationStopped else { continue }
-            let text = trouble?.message ?? ""
+            let text = trouble?.standing ?? ""
             guard text != shown else { continue }
             if await show(text, remedy: trouble.map(Self.remedy) ?? "") { shown = text }
         }

@@ -53,6 +53,16 @@ final class TroubleReport: Sendable {
         }
     }
 
+    /// A message got through that had waited for a credential which is stored with the gateway.
+    func endCredentialWait(_ reason: String) {
+        logger.notice(
+            "a message that the gateway had answered with \(reason) got through: all others that waited are sent"
+        )
+        reports.tell("credential") { [store, applicationID, accountID] in
+            try await store.endCredentialWait(application: applicationID, account: accountID, reason: reason)
+        }
+    }
+
     /// A probe got through.
     func end() {
         logger.event(.gatewayBack, "a probe got through: sending begins again")
@@ -81,6 +91,8 @@ struct TroubleProber: Sendable {
     private static let heartbeat = Duration.seconds(5)
     /// How long the right to probe lasts without a word.
     static let lease = Duration.seconds(15)
+    /// A child that has had nothing to probe with for so long leaves its place to others; one that has something to send probes with it.
+    private static let idleLimit = Duration.seconds(60)
     /// So often it looks whether its probe was answered.
     private static let look = Duration.milliseconds(50)
 
@@ -99,9 +111,12 @@ struct TroubleProber: Sendable {
         var random = SystemRandomNumberGenerator()
         // Deliveries take turns: what one of them meets may be its own fault.
         var tried: Set<Int64> = []
+        var lastUsed = ContinuousClock.now
         while !control.isDraining {
             let result = await probe(&tried)
             if case .through = result { return }
+            if case .refused = result { lastUsed = .now }
+            if lastUsed + Self.idleLimit < .now { control.drain(.gatewayTrouble) }
             guard !control.isDraining else { break }
             let asked = sender.dispatch.withLock { dispatch in
                 dispatch.gateway.detector.notBefore.map { $0 - dispatch.moment }
@@ -124,7 +139,7 @@ struct TroubleProber: Sendable {
     }
 
     private func probe(_ tried: inout Set<Int64>) async -> Result {
-        // The answer to the last one came late.
+        // The answer to the last one came late, or another child probes.
         guard sender.dispatch.withLock({ $0.isProbingTrouble }) else { return .through }
         if await sender.gateway?.ping(timeout: Self.pingTimeout) == false {
             return .refused("a connection is open and does not answer a PING")
@@ -158,8 +173,8 @@ struct TroubleProber: Sendable {
     /// Claims a part to probe with if none is there, of a delivery that was not tried lately if there is one.
     /// - Returns: false if there is none now.
     private func claim(_ tried: inout Set<Int64>) async -> Bool {
-        let (isNeeded, holdsNothing, isReleasing) = sender.dispatch.withLock { dispatch in
-            (dispatch.hasNothingToProbe, dispatch.parts.isEmpty, !dispatch.endings.releasing.isEmpty)
+        let (isNeeded, isReleasing) = sender.dispatch.withLock { dispatch in
+            (dispatch.hasNothingToProbe, !dispatch.endings.releasing.isEmpty)
         }
         guard isNeeded else { return true }
         // What goes back may be all that there is.
@@ -169,11 +184,6 @@ struct TroubleProber: Sendable {
             if !tried.isEmpty {
                 tried = []
                 if try await claimer.claimTroubleProbe(except: []) { return true }
-            }
-            if holdsNothing {
-                // Nothing is ready to be sent: who has something to send probes with it.
-                control.drain(.gatewayTrouble)
-                sender.signals.claim.fire()
             }
         } catch {
             logger.failure("a message to probe with could not be claimed", of: error)
@@ -198,7 +208,7 @@ struct TroubleProber: Sendable {
     ///   - reason: what the last probe met; nil if it is still under way.
     ///   - pause: how long from now the next one is, after a probe.
     private func note(_ reason: String?, nextProbeIn pause: Duration? = nil) async {
-        let words = reason ?? sender.gatewayTrouble?.message
+        let words = reason ?? sender.gatewayTrouble?.standing
         do {
             let isProber = try await store.renewProber(
                 application: arguments.application,
@@ -208,10 +218,7 @@ struct TroubleProber: Sendable {
                 reason: words,
                 nextProbeIn: pause
             )
-            if !isProber {
-                control.fastShutdown(.gatewayTrouble)
-                sender.perform(.fastShutdown)
-            }
+            if !isProber { sender.perform(.lostProber) }
         } catch {
             logger.failure("the trouble of the gateway could not be stored", of: error)
         }

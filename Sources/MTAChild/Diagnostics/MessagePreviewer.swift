@@ -63,7 +63,8 @@ public struct MessagePreviewer: Sendable {
             into: &payload
         )
         // What a child would hand to its gateway; nothing if it would refuse the message.
-        var renderer = SliceRenderer(delivery: delivery, loaded: loaded)
+        let validity = delivery.validUntilMilliseconds.map { (until: $0, now: now * 1_000) }
+        var renderer = SliceRenderer(delivery: delivery, loaded: loaded, validity: validity)
         let rendered = renderer.render([0], newBatchID: { 1 })
         let batch = rendered.batches.first?.batch
         let decision = loaded.decisions[0]

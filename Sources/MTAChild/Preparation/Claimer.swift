@@ -54,6 +54,15 @@ final class Claimer: Sendable {
     /// Single messages were added that nobody has claimed.
     private let hasMessages = Atomic(false)
 
+    /// Others wait for this child's place.
+    private let leavesWhenDone = Atomic(false)
+
+    /// The child drains as soon as a claim finds nothing.
+    func leaveWhenDone() {
+        leavesWhenDone.store(true, ordering: .relaxed)
+        sender.signals.claim.fire()
+    }
+
     /// Single messages were added: they are claimed next.
     func messagesCame() {
         hasMessages.store(true, ordering: .relaxed)
@@ -134,7 +143,9 @@ final class Claimer: Sendable {
                     continue
                 }
                 smallParts = Self.smallParts(after: parts, outOf: usual)
-                if parts.isEmpty { await sender.signals.claim.wait(timeout: Self.pollInterval) }
+                guard parts.isEmpty else { continue }
+                if leavesWhenDone.load(ordering: .relaxed) { return control.drain(.idle) }
+                await sender.signals.claim.wait(timeout: Self.pollInterval)
             } catch {
                 if !Task.isCancelled { logger.failure("no parts could be claimed, trying again", of: error) }
                 losses.note()
@@ -381,12 +392,13 @@ final class Claimer: Sendable {
         }
     }
 
-    /// The delivery cannot be sent at all: no other child would fare better.
+    /// The delivery cannot be sent as it is, and no other child would fare better. Its messages wait: what it was checked with at its
+    /// start, such as a declaration or a credential, has changed since, and can be changed back.
     private func refuse(_ part: ClaimedPart, reason: String) async {
-        let text = "delivery \(part.deliveryID) cannot be sent: \(reason)"
-        logger.event(.deliveryFailed, "\(text)", ["delivery": "\(part.deliveryID)"])
+        let text = "delivery \(part.deliveryID) cannot be sent and is paused: \(reason)"
+        logger.event(.deliveryPaused, "\(text)", ["delivery": "\(part.deliveryID)"])
         do {
-            try await store.failDelivery(part.deliveryID, reason: reason)
+            try await store.holdDelivery(part.deliveryID, reason: reason)
         } catch {
             logger.failure("the state of delivery \(part.deliveryID) could not be set", of: error)
         }

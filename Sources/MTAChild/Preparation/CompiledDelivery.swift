@@ -47,12 +47,15 @@ final class CompiledDelivery: Sendable {
     ) throws {
         id = delivery.id
         self.format = format
+        let document = try PushContent(json: application.completed(content: delivery.content))
         content = try LocalisedTemplate.compile(
-            content: PushContent(json: application.completed(content: delivery.content)),
+            content: delivery.isContinuous ? document.ofContinuous : document,
             format: format,
             deliveryID: delivery.id,
             messageIDFormat: application.messageIDFormat,
-            messageNumbers: try Self.numbers(delivery, application.messageIDFormat)
+            messageNumbers: try Self.numbers(delivery, application.messageIDFormat),
+            // A continuous delivery's messages have ends of their own.
+            carriesValidity: delivery.validUntil != nil || delivery.isContinuous
         )
         self.fields =
             fields ?? MessageFields(names: content.fields.map(\.name), withLocale: content.isLocalised)

@@ -131,12 +131,13 @@ final class PartPreparer: Sendable {
             case .send: rows.append(Int32(row))
             case .decided(let status, let reason):
                 prepared.decided.append(.init(row: Int32(row), status: status, reason: reason))
-            case .soft(let notBefore, let longestDelay):
+            case .soft(let notBefore, let longestDelay, let kind):
                 prepared.softAnswers.append(
                     .init(
                         row: Int32(row),
                         notBeforeMilliseconds: notBefore,
-                        longestDelayMilliseconds: longestDelay
+                        longestDelayMilliseconds: longestDelay,
+                        kind: kind
                     )
                 )
             }
@@ -149,7 +150,15 @@ final class PartPreparer: Sendable {
         // Under `report` nobody sends again what is ambiguous, so the soft answer was the last word.
         prepared.unanswered = delivery.ambiguityPolicy == .resend ? sorter.unanswered : []
         prepared.resent = sorter.resent
-        var renderer = SliceRenderer(delivery: delivery, loaded: loaded, isUrgent: part.validUntil != nil)
+        let ends = [delivery.validUntilMilliseconds, part.validUntil.map { $0.microsecondsSince1970 / 1_000 }]
+        let isUrgent = part.validUntil != nil
+        var renderer = SliceRenderer(
+            delivery: delivery,
+            loaded: loaded,
+            isUrgent: isUrgent,
+            dueMilliseconds: isUrgent ? part.dueAt.microsecondsSince1970 / 1_000 : 0,
+            validity: ends.compactMap(\.self).min().map { ($0, clock.nowMilliseconds) }
+        )
         var start = 0
         while start < rows.count {
             let end = min(start + Self.markSize, rows.count)
@@ -195,8 +204,22 @@ struct PreparedPart: Sendable {
         /// How long it was to wait when that was decided, in milliseconds; it never waits longer, as the database's clock may
         /// have been set back since.
         var longestDelayMilliseconds = Int64.max
+        /// What came of the attempt.
+        var kind = Kind.attempt
+
         /// Whether the attempt was the message's own: one that failed for the gateway's sake counts for nothing.
-        var countsAttempt = true
+        var countsAttempt: Bool { kind == .attempt }
+
+        /// Why a message goes to a retry part.
+        enum Kind: Sendable, Hashable {
+            /// Its attempt counts.
+            case attempt
+            /// It was refused for the gateway's sake, as far as was known. Where another one was taken at this moment of the owner's
+            /// monotonic clock or later, the fault is its own; else it counts unless many others were refused, too.
+            case refused(since: Duration, isLone: Bool)
+            /// A credential that is stored with the gateway is wrong, as this reason says: it waits apart until that is put right.
+            case apart(reason: String)
+        }
     }
 
     /// Messages that are sent together: rows of the part, and the request batch in the same order.

@@ -9,7 +9,7 @@ struct RowSorter {
         case send
         case decided(MessageStatus, reason: String)
         /// It was answered softly before, and waits for the retry part.
-        case soft(notBeforeMilliseconds: Int64, longestDelayMilliseconds: Int64)
+        case soft(notBeforeMilliseconds: Int64, longestDelayMilliseconds: Int64, PreparedPart.Soft.Kind)
     }
 
     private let sendsLost: Bool
@@ -58,7 +58,11 @@ struct RowSorter {
             if isAmbiguous { unanswered.insert(Int32(row)) }
             return .soft(
                 notBeforeMilliseconds: answer.notBefore.map { $0.microsecondsSince1970 / 1_000 } ?? now,
-                longestDelayMilliseconds: answer.longestDelayMilliseconds ?? .max
+                longestDelayMilliseconds: answer.longestDelayMilliseconds ?? .max,
+                // The part's next owner sets the moment: the answers to later messages show what is to blame.
+                !answer.isRefusal
+                    ? .attempt
+                    : answer.reason.isEmpty ? .refused(since: .zero, isLone: false) : .apart(reason: answer.reason)
             )
         }
         if isAmbiguous, !sendsLost {

@@ -21,14 +21,31 @@ struct SliceRenderer {
     private let delivery: CompiledDelivery
     private let loaded: LoadedPart
     private let isUrgent: Bool
+    private let dueMilliseconds: Int64
+    /// Until when its messages are of use, in seconds since 1970; nil if there is no limit.
+    private let validUntil: Int64?
+    /// How long that is from now on.
+    private let validitySeconds: Int64?
     /// The bytes of an average message, learnt from the first one, then from the last slice.
     private var average: (token: Int, body: Int)?
 
-    /// - Parameter isUrgent: whether its messages go before those that wait for a stream.
-    init(delivery: CompiledDelivery, loaded: LoadedPart, isUrgent: Bool = false) {
+    /// - Parameters:
+    ///   - isUrgent: whether its messages go before those that wait for a stream.
+    ///   - dueMilliseconds: since when they are due, if that is measured.
+    ///   - validity: until when they are of use, and now, in milliseconds since 1970 of one clock; nil if there is no limit.
+    init(
+        delivery: CompiledDelivery,
+        loaded: LoadedPart,
+        isUrgent: Bool = false,
+        dueMilliseconds: Int64 = 0,
+        validity: (until: Int64, now: Int64)? = nil
+    ) {
         self.delivery = delivery
         self.loaded = loaded
         self.isUrgent = isUrgent
+        self.dueMilliseconds = dueMilliseconds
+        validUntil = validity.map { $0.until / 1_000 }
+        validitySeconds = validity.map { max(0, $0.until - $0.now) / 1_000 }
     }
 
     /// Renders some messages, in batches of those with the same headers, which may differ by locale.
@@ -78,10 +95,11 @@ struct SliceRenderer {
             tokens: slice.tokens,
             messageIDs: slice.ids,
             bodies: slice.bodies,
-            attributes: templates[head].attributes,
+            attributes: templates[head].attributes.valid(until: validUntil),
             collapseIDs: slice.collapseIDs,
             isUrgent: isUrgent,
-            deliveryID: delivery.id
+            deliveryID: delivery.id,
+            dueMilliseconds: dueMilliseconds
         )
         rendered.batches.append((slice.rows, batch))
     }
@@ -106,6 +124,7 @@ struct SliceRenderer {
                 tokens: loaded.tokens,
                 messageID: id,
                 sequence: loaded.sequences[Int(row)],
+                validitySeconds: validitySeconds,
                 into: &buffer
             )
             return true

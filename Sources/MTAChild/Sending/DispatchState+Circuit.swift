@@ -55,7 +55,7 @@ extension DispatchState {
 
     /// When nothing is on the wire or waits, no more answers will come that could show more.
     mutating func decideWhenQuiet(_ now: Int64, _ actions: inout [Action]) {
-        guard !guards.application.isEmpty, !permission.isShuttingDownFast, flights.isEmpty, waiting.isEmpty else {
+        guard !guards.application.isEmpty, !permission.isGivingBack, flights.isEmpty, waiting.isEmpty else {
             return
         }
         guard circuit == .closed else {
@@ -158,7 +158,7 @@ extension DispatchState {
 
     /// When nothing of a delivery is on the wire or waits, no more answers will come that could show more.
     mutating func guardQuietTopics(_ now: Int64, _ actions: inout [Action]) {
-        guard !guards.topics.isEmpty, !permission.isShuttingDownFast else { return }
+        guard !guards.topics.isEmpty, !permission.isGivingBack else { return }
         for delivery in guards.topics.keys.sorted() {
             guard let topic = guards.topics[delivery], !topic.isEmpty, pauses.halts[delivery] == nil, isQuiet(delivery)
             else {

@@ -6,6 +6,7 @@ import Store
 extension DispatchState {
     mutating func prepared(_ prepared: PreparedPart, _ now: Int64, _ actions: inout [Action]) {
         var part = HeldPart(prepared)
+        part.received(at: moment)
         counters.progress += 1
         pauses.claim(prepared.claimed.deliveryID, Halt(prepared.claimed.deliveryState))
         pace.claim(prepared.claimed.deliveryID, prepared.delivery.rateLimit)
@@ -67,10 +68,12 @@ extension DispatchState {
         let isPaced = !pace.isFree && !isProbing
         if isPaced { pace.begin(at: moment) }
         for claim in waiting {
-            guard let part = parts[claim], halt(of: part) == nil, let next = isPaced ? paced(part) : part.nextSlices,
+            guard let part = parts[claim], halt(of: part) == nil,
+                let next = part.triesCredential ? single(part) : isPaced ? paced(part) : part.nextSlices,
                 let first = next.first
             else {
-                if isPaced, pace.knowsEnough { break }
+                // A child that leaves has to see each: what a limit holds goes back.
+                if isPaced, pace.knowsEnough, !permission.isDraining { break }
                 continue
             }
             let slices = isProbing ? [first] : next
@@ -93,10 +96,22 @@ extension DispatchState {
             useProbe()
             if isProbing { break }
         }
+        if isPaced, permission.isDraining { leaveHeld(besides: marks) }
         if isPaced { followPace(&actions) }
         guard !marks.isEmpty else { return }
         window.beginMarking(window.unresolved - before)
         actions.append(.mark(marks))
+    }
+
+    /// One message of a part whose messages have waited apart, cut off from the rest; nil as long as the last one has no decision.
+    private mutating func single(_ part: HeldPart) -> ArraySlice<PreparedPart.Slice>? {
+        guard part.inGateway == 0, let slice = part.slices.first,
+            !flights.all.contains(where: { $0.claim == part.claim && $0.waiting > 0 })
+        else { return nil }
+        guard slice.rows.count > 1 else { return part.slices.prefix(1) }
+        let (one, rest) = slice.split(1, firstID: newBatchID(), restID: newBatchID())
+        parts[part.claim]?.slices = [one, rest] + part.slices.dropFirst()
+        return [one]
     }
 
     /// As much of the part's next slices as its limits let leave now, cut off from the rest; nil if that is nothing.
@@ -116,6 +131,20 @@ extension DispatchState {
             break
         }
         return slices.isEmpty ? nil : slices[...]
+    }
+
+    /// Gives back the parts that a limit holds, as this child leaves: at the pace of their delivery they might keep it for minutes, while
+    /// any other owner sends them as fast. What of them is on the wire gets its answers here first.
+    private mutating func leaveHeld(besides marks: [PartMark]) {
+        let marked = Set(marks.map(\.claim))
+        for claim in waiting where !marked.contains(claim) {
+            guard let part = parts[claim], !part.isLeft, halt(of: part) == nil, pace.holds(part.claimed.deliveryID)
+            else {
+                continue
+            }
+            parts[claim]?.isLeft = true
+            endings.hasLeft = true
+        }
     }
 
     /// Has the pace looked at again when more may leave, and more asked for.
@@ -170,7 +199,8 @@ extension DispatchState {
     /// Leaves one message in the slice that goes next.
     ///
     /// Where only the answers are lost, nobody is to get a message with every probe: one that may have arrived is none as long as there is
-    /// another. Each owner of a part takes the next of these, so that one that is refused for its own sake hides no gateway that is back.
+    /// another. Each owner of a part takes another of these, far from the last one: many that are refused for their own sake, and stand
+    /// side by side, hide no gateway that is back.
     /// - Returns: whether there is a message that has never left without an answer.
     private mutating func splitForProbe() -> Bool {
         guard let claim = waiting.first(where: { parts[$0].map { halt(of: $0) == nil } == true }),
@@ -181,7 +211,7 @@ extension DispatchState {
         var slices = Array(part.slices)
         let slice = slices.remove(at: (place ?? part.slices.startIndex) - part.slices.startIndex)
         let clean = slice.rows.indices.filter { isClean(slice.rows[$0]) }
-        let index = clean.isEmpty ? 0 : clean[Int(max(0, part.claimed.fencingToken - 1) % Int64(clean.count))]
+        let index = clean.isEmpty ? 0 : clean[Self.place(ofProbe: part.claimed.fencingToken, among: clean.count)]
         guard slice.rows.count > 1 else {
             parts[claim]?.slices = [slice] + slices
             return place != nil
@@ -199,6 +229,15 @@ extension DispatchState {
         )
         parts[claim]?.slices = [first, rest] + slices
         return place != nil
+    }
+
+    /// The golden ratio: a sequence of its multiples, taken modulo 1, is spread evenly however long it is.
+    private static let goldenRatio = 0.618_033_988_749_895
+
+    /// Which of so many messages an owner takes as its probe.
+    static func place(ofProbe token: Int64, among count: Int) -> Int {
+        let turn = Double(max(0, token - 1)) * goldenRatio
+        return min(count - 1, Int((turn - turn.rounded(.down)) * Double(count)))
     }
 
     private mutating func newBatchID() -> Int64 {
@@ -227,14 +266,25 @@ extension DispatchState {
                 due.append(batchID)
                 continue
             }
-            sendAgain(flight, &actions)
-            gateway.ramp?.count(flight.waiting)
-            useProbe()
             if isProbing {
+                sendOneAgain(flight, &actions)
+                useProbe()
                 due += batches[(place + 1)...]
+                if flights[batchID]?.waiting ?? 0 > 0 { due.append(batchID) }
                 return
             }
+            sendAgain(flight, &actions)
+            gateway.ramp?.count(flight.waiting)
         }
+    }
+
+    /// A probe is one message, however many of its batch are to go out again.
+    private mutating func sendOneAgain(_ flight: Flight, _ actions: inout [Action]) {
+        var rest = flight
+        guard let (index, isNextAttempt) = rest.takeWaiting() else { return }
+        submitAgain(flight, [index], attempt: flight.attempt + (isNextAttempt ? 1 : 0), &actions)
+        rest.letGo()
+        flights.put(rest)
     }
 
     private mutating func sendAgain(_ flight: Flight, _ actions: inout [Action]) {
@@ -356,7 +406,8 @@ extension GatewayRequestBatch {
             attributes: attributes,
             collapseIDs: collapseIDs,
             isUrgent: isUrgent,
-            deliveryID: deliveryID
+            deliveryID: deliveryID,
+            dueMilliseconds: dueMilliseconds
         )
     }
 }

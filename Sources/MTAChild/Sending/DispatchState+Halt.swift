@@ -20,7 +20,7 @@ extension DispatchState {
     func halt(of part: HeldPart) -> Halt? {
         let halt = pauses.halts[part.claimed.deliveryID]
         if part.times.isExpired, halt == nil || halt == .giveBack { return .close(.ignored, reason: "expired") }
-        return halt ?? (permission.isShuttingDownFast || part.refusal != nil ? .giveBack : nil)
+        return halt ?? (permission.isGivingBack || part.refusal != nil || part.isLeft ? .giveBack : nil)
     }
 
     mutating func take(_ states: [Int64: DeliveryState], _ actions: inout [Action]) {
@@ -81,9 +81,11 @@ extension DispatchState {
 
     /// Ends the parts of halted deliveries of which nothing is on the wire any more.
     mutating func resolveHalted(_ actions: inout [Action]) {
-        guard permission.isShuttingDownFast || endings.hasExpired || endings.hasRefused || !pauses.halts.isEmpty else {
-            return
-        }
+        guard
+            permission.isGivingBack || endings.hasExpired || endings.hasRefused || endings.hasLeft
+                || !pauses.halts.isEmpty
+        else { return }
+        if endings.hasLeft { endings.hasLeft = parts.values.contains { $0.isLeft && !$0.isFenced } }
         if endings.hasRefused { endings.hasRefused = parts.values.contains { $0.refusal != nil && !$0.isFenced } }
         if endings.hasExpired { endings.hasExpired = parts.values.contains { $0.times.isExpired && !$0.isClosing } }
         // In the order of the parts, so that the same events have the same effects.
@@ -173,7 +175,7 @@ extension DispatchState {
         part.isClosing = true
         part.lastBatch = storing.number
         parts[claim] = part
-        storing.outcomes.closing.append(part.closing(now: now))
+        storing.outcomes.closing.append(part.closing(now: now, passed: gateway.lastPass))
     }
 
     /// - Parameter claims: the parts, with their tokens, that the stored batch was about.
@@ -185,6 +187,11 @@ extension DispatchState {
     ) {
         storing.wasStored()
         window.unresolved -= windowRows
+        ended(report, claims, &actions)
+    }
+
+    /// - Parameter claims: the parts, with their tokens, that the report is about.
+    mutating func ended(_ report: StoreReport, _ claims: Set<PartToken>, _ actions: inout [Action]) {
         counters.progress += 1
         counters.late += Int64(report.late)
         var journal: [UInt8] = []

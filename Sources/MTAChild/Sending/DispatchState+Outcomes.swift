@@ -13,6 +13,8 @@ extension DispatchState {
         var holdReason: String?
         /// Whether the gateway has taken a message, or knew its token.
         var hasWorked = false
+        /// The credential, in the gateway's words, for which a message had waited that was taken; nil if there is none.
+        var rightCredential: String?
     }
 
     mutating func resolved(_ batchID: Int64, _ resolved: [Outcome], _ now: Int64, _ actions: inout [Action]) {
@@ -72,9 +74,11 @@ extension DispatchState {
             if results.holdReason == nil {
                 results.holdReason = Self.topicReason(outcome, flight.batch.attributes.pushType)
             }
+        case .retry where outcome.fault == .credential:
+            waitForCredential(outcome, &flight, &part, now, &answer)
         case .retry where outcome.fault.sparesAttempt, .unprocessed:
             refusedByGateway(outcome, &flight, &part, now, &answer)
-        case .retry where permission.isShuttingDownFast || part.isFenced || isProbingTrouble:
+        case .retry where permission.isGivingBack || part.isFenced || isProbingTrouble:
             if isProbingTrouble { gateway.detector.failed(Self.words(outcome), at: moment) }
             answer.outcomeClass = .unprocessed
             flight.unsent.append(outcome.index)
@@ -84,7 +88,7 @@ extension DispatchState {
         case .permanent where isUndecided(outcome, flight, part):
             answer.outcomeClass = .stopApplication
             gatewayAnswered(outcome, part)
-            if permission.isShuttingDownFast || part.isFenced {
+            if permission.isGivingBack || part.isFenced {
                 flight.unsent.append(outcome.index)
             } else {
                 flight.decide(outcome.index)
@@ -102,10 +106,14 @@ extension DispatchState {
             }
             if Self.hasWorked(outcome) { results.hasWorked = true }
             // What was found unfit here was said by no gateway.
-            if outcome.outcomeClass != .ambiguous, !outcome.neverLeft {
+            if outcome.outcomeClass == .ambiguous {
+                unanswered(outcome)
+            } else if !outcome.neverLeft {
                 gatewayAnswered(outcome, part)
-            } else if outcome.reason == AnswerTable.timeout {
-                gateway.detector.failed("no answer in time", at: moment)
+                if part.triesCredential, outcome.outcomeClass == .accepted {
+                    part.triesCredential = false
+                    results.rightCredential = part.claimed.waitsFor
+                }
             }
             decide(&part, row, outcome, now, &answer)
         }
@@ -149,6 +157,10 @@ extension DispatchState {
 
     private mutating func follow(_ results: Results, _ now: Int64, _ actions: inout [Action]) {
         followTrouble(now, &actions)
+        if let reason = results.rightCredential {
+            gateway.wrongCredentials.remove(reason)
+            actions.append(.credentialWorks(reason: reason))
+        }
         if let reason = results.stopReason {
             openCircuit(reason: reason, holdsTokenEffects: false, &actions)
         } else if results.hasWorked, circuit == .probing {
@@ -312,7 +324,7 @@ extension DispatchState {
         _ row: Int32,
         _ notBefore: Int64,
         _ now: Int64,
-        countsAttempt: Bool = true
+        as kind: PreparedPart.Soft.Kind = .attempt
     ) {
         part.open -= 1
         part.retries.append(
@@ -320,7 +332,7 @@ extension DispatchState {
                 row: row,
                 notBeforeMilliseconds: notBefore,
                 longestDelayMilliseconds: notBefore - now,
-                countsAttempt: countsAttempt
+                kind: kind
             )
         )
         counters.retried += 1

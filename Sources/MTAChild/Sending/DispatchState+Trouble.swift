@@ -9,7 +9,7 @@ extension DispatchState {
         case none
         /// This child alone tries, one message after each ``Event/probe``; `mayProbe` is that permission, until it is used.
         case probing(mayProbe: Bool)
-        /// Nothing is sent any more by this child.
+        /// Nothing is sent by this child as long as the trouble lasts.
         case left
     }
 
@@ -52,7 +52,8 @@ extension DispatchState {
 
     /// What this refusal means was said of the gateway: the message keeps its attempts.
     ///
-    /// In trouble it stays where it is and goes back with its part; before, it waits in a part of its own, so that it takes no room from others.
+    /// It waits in a part of its own, so that it takes no room from others, and others go first as probes. What others were answered
+    /// meanwhile tells whose fault it is: of a message that was refused while others passed nothing is learned about the gateway.
     mutating func refusedByGateway(
         _ outcome: Outcome,
         _ flight: inout Flight,
@@ -62,30 +63,32 @@ extension DispatchState {
     ) {
         let row = flight.rows[Int(outcome.index)]
         gateway.silence.answered(at: moment)
-        gateway.detector.failed(
-            Self.words(outcome),
-            retryAfterMilliseconds: outcome.isPauseAdvice ? nil : outcome.retryAfterMilliseconds,
-            isProjectWide: outcome.applicationWide,
-            at: moment
-        )
+        let isTheirs = outcome.fault.isBounded && part.claimed.isRefusedAlone
+        if !isTheirs {
+            gateway.detector.failed(
+                Self.troubleWords(outcome),
+                retryAfterMilliseconds: outcome.isPauseAdvice ? nil : outcome.retryAfterMilliseconds,
+                isProjectWide: outcome.applicationWide,
+                at: moment
+            )
+        }
         if outcome.applicationWide, outcome.status == 429 { pace.refused(Self.words(outcome)) }
-        // Whoever replays the journal has to send it again, and at no cost.
+        // A replay of the journal has to send it again, and at no cost.
         answer.outcomeClass = .unprocessed
         if outcome.fault == .unknown { gateway.unknownReasons[part.claimed.deliveryID, default: 0] += 1 }
-        guard trouble == .none, circuit != .open, !permission.isShuttingDownFast, !part.isFenced,
+        guard trouble == .none, circuit != .open, !permission.isGivingBack, !part.isFenced,
             !gateway.detector.isCertain
-        else {
-            flight.unsent.append(outcome.index)
-            part.times.refused(outcome, now: now)
-            return
-        }
+        else { return refusedInTrouble(outcome, &flight, &part, now) }
         flight.decide(outcome.index)
-        let isUnexplained = outcome.fault == .foreign || outcome.fault == .unknown
-        if isUnexplained, part.claimed.refusals >= RetryPolicy.maximumUnexplainedRefusals - 1 {
+        let refusals = Int(part.claimed.refusals)
+        if outcome.fault.isBounded,
+            refusals >= RetryPolicy.maximumUnexplainedRefusals || -refusals >= RetryPolicy.maximumLoneRefusals - 1
+        {
             return giveUp(&part, row, outcome)
         }
         var pause = RetryPolicy.gatewayPause(
-            refusals: Int(part.claimed.refusals),
+            refusals: abs(refusals),
+            isLone: outcome.fault.isBounded && refusals < 0,
             leastMilliseconds: outcome.retryAfterMilliseconds,
             using: &random
         )
@@ -95,8 +98,81 @@ extension DispatchState {
             if now >= end || now + pause > end { return expire(&part, row, outcome) }
         }
         part.times.refused(outcome, now: now)
-        postpone(&part, row, now + pause, now, countsAttempt: false)
+        postpone(&part, row, now + pause, now, as: .refused(since: moment - Self.passWindow, isLone: true))
     }
+
+    /// What was taken so long before a message was refused, while nothing else says trouble, says that the gateway was well.
+    private static let passWindow = Duration.seconds(10)
+
+    /// A message of many that were never refused before goes to a part of its own, due at once, for others to go first as probes; a lone
+    /// one, or one of those that were all refused before, stays in its part and goes back with it.
+    private mutating func refusedInTrouble(
+        _ outcome: Outcome,
+        _ flight: inout Flight,
+        _ part: inout HeldPart,
+        _ now: Int64
+    ) {
+        part.times.refused(outcome, now: now)
+        guard circuit != .open, !permission.isShuttingDownFast, !part.isFenced, part.claimed.refusals == 0,
+            part.open > 1 || !part.retries.isEmpty
+        else { return flight.unsent.append(outcome.index) }
+        flight.decide(outcome.index)
+        let asked = outcome.isPauseAdvice ? 0 : Int64(outcome.retryAfterMilliseconds ?? 0)
+        // Only what passes from now on says that others do: what passed a moment ago may have been the last.
+        let kind = PreparedPart.Soft.Kind.refused(since: moment + HeldPart.later, isLone: false)
+        postpone(&part, flight.rows[Int(outcome.index)], now + max(0, asked), now, as: kind)
+    }
+
+    /// A credential is wrong that is stored with the gateway: the message waits apart from others until it is right, and so do those of its
+    /// part that have waited for the same.
+    mutating func waitForCredential(
+        _ outcome: Outcome,
+        _ flight: inout Flight,
+        _ part: inout HeldPart,
+        _ now: Int64,
+        _ answer: inout JournalAnswer
+    ) {
+        gatewayAnswered(outcome, part)
+        // A replay of the journal has to send it again, and at no cost.
+        answer.outcomeClass = .unprocessed
+        guard !part.isFenced else { return flight.unsent.append(outcome.index) }
+        flight.decide(outcome.index)
+        let reason = Self.words(outcome)
+        if gateway.wrongCredentials.insert(reason).inserted { gateway.untoldCredential = reason }
+        let kind = PreparedPart.Soft.Kind.apart(reason: reason)
+        postpone(&part, flight.rows[Int(outcome.index)], now, now, as: kind)
+        if part.triesCredential {
+            for row in part.slices.lazy.flatMap(\.rows) {
+                part.open -= 1
+                part.retries.append(
+                    .init(row: row, notBeforeMilliseconds: now, longestDelayMilliseconds: 0, kind: kind)
+                )
+                counters.retried += 1
+            }
+            part.slices = []
+            waiting.removeAll { $0 == part.claim }
+        }
+    }
+
+    /// A message was written, and nothing came that is an answer of the gateway: the gateway's failure, or that of what stands in its
+    /// place.
+    ///
+    /// The end of a connection is one failure, however many messages were on it.
+    mutating func unanswered(_ outcome: Outcome) {
+        if outcome.reason == AnswerTable.connectionLost {
+            guard !gateway.takesInSilence else { return }
+            let isAgain = gateway.lostUnanswered.map { moment - $0 >= TroubleDetector.longestRun } ?? false
+            if isAgain || gateway.lostUnanswered == nil { gateway.lostUnanswered = moment }
+            guard isAgain || gateway.lastLoss.map({ moment - $0 > Self.sameLoss }) ?? true else { return }
+            gateway.lastLoss = moment
+            // Where all that was sent waits for its resend between two losses nothing else tells.
+            return gateway.detector.failed(Self.troubleWords(outcome), isProjectWide: isAgain, at: moment)
+        }
+        gateway.detector.failed(Self.troubleWords(outcome), at: moment)
+    }
+
+    /// What is lost so soon after a connection was lost with it.
+    private static let sameLoss = Duration.milliseconds(200)
 
     /// Gives back what the last probe was taken from, so that the next one is of another delivery, or another message: a refusal that is one
     /// message's own must not stand for the gateway's. What holds a message without an answer stays: its resend counts, and has its time.
@@ -104,7 +180,8 @@ extension DispatchState {
         guard isProbingTrouble else { return }
         for claim in parts.keys.sorted(by: { ($0.part, $0.token) < ($1.part, $1.token) }) {
             guard let part = parts[claim], part.inGateway == 0, !part.isFenced, !part.isClosing,
-                part.lastBatch <= storing.stored, part.retries.isEmpty, part.ambiguous.reported.isEmpty
+                part.lastBatch <= storing.stored, !part.retries.contains(where: \.countsAttempt),
+                part.ambiguous.reported.isEmpty
             else { continue }
             forget(claim)
             giveBack(claim, part.recovery, &actions)
@@ -164,13 +241,17 @@ extension DispatchState {
     /// The gateway has said something about a message: the way to it works.
     mutating func gatewayAnswered(_ outcome: Outcome, _ part: HeldPart) {
         gateway.answered(at: moment)
-        if outcome.outcomeClass == .accepted, !gateway.unknownReasons.isEmpty {
-            gateway.unknownReasons[part.claimed.deliveryID] = nil
-        }
+        guard outcome.outcomeClass == .accepted else { return }
+        gateway.lastPass = moment
+        if !gateway.unknownReasons.isEmpty { gateway.unknownReasons[part.claimed.deliveryID] = nil }
     }
 
     /// What follows from the answers of one read.
     mutating func followTrouble(_ now: Int64, _ actions: inout [Action]) {
+        if let reason = gateway.untoldCredential {
+            gateway.untoldCredential = nil
+            actions.append(.credentialRefused(reason: reason))
+        }
         switch trouble {
         case .probing where gateway.detector.isWell && gateway.detector.hasAnswers:
             trouble = .none
@@ -190,7 +271,7 @@ extension DispatchState {
 
     /// A delivery that gets an answer which nobody knows, message after message, while others pass, is alone to blame.
     private mutating func holdUnexplained(_ actions: inout [Action]) {
-        guard trouble == .none, !permission.isShuttingDownFast, !gateway.unknownReasons.isEmpty,
+        guard trouble == .none, !permission.isGivingBack, !gateway.unknownReasons.isEmpty,
             !gateway.detector.isTrouble(at: moment)
         else {
             return
@@ -207,7 +288,7 @@ extension DispatchState {
     /// Looks whether what has failed is trouble by now.
     mutating func watchTrouble(_ now: Int64, _ actions: inout [Action]) {
         gateway.silence.look(isWaiting: window.inGateway > 0 && !gateway.takesInSilence, at: moment)
-        guard trouble == .none, circuit != .open, !permission.isShuttingDownFast else { return }
+        guard trouble == .none, circuit != .open, !permission.isGivingBack else { return }
         if let since = gateway.silence.since { gateway.detector.silent(since: since, at: moment) }
         guard !parts.isEmpty || !flights.isEmpty else {
             if !gateway.detector.isWell { gateway.detector.forget() }
@@ -228,6 +309,13 @@ extension DispatchState {
     }
 
     mutating func troubleSeen(_ seen: TroubleSeen, _ actions: inout [Action]) {
+        if trouble == .left, seen != .trouble {
+            trouble = .none
+            permission.waitsForGateway = false
+            gateway.detector.forget()
+            gateway.silence.answered(at: moment)
+            actions.append(.claimMore)
+        }
         switch seen {
         case .none: gateway.ramp = nil
         case .trouble: if trouble == .none { leave(&actions) }
@@ -240,10 +328,32 @@ extension DispatchState {
         }
     }
 
-    /// Nothing more leaves, nothing is decided, all parts go back as they are.
-    private mutating func leave(_ actions: inout [Action]) {
+    /// Nothing more leaves, nothing is decided, all parts go back as they are. The child stays.
+    mutating func leave(_ actions: inout [Action]) {
         trouble = .left
-        fastShutdown(&actions)
+        permission.waitsForGateway = true
+        actions.append(.cancelQueued)
+    }
+
+    /// This child alone tries from now on, one message after the other.
+    mutating func becameProber() {
+        trouble = .probing(mayProbe: false)
+        permission.waitsForGateway = false
+    }
+
+    /// What a failure says of the gateway, for people.
+    private static func troubleWords(_ outcome: Outcome) -> String {
+        let words = words(outcome)
+        switch (outcome.outcomeClass, outcome.fault) {
+        case (.ambiguous, _) where outcome.status != 0:
+            return "\(words): something other than the gateway answers, or the gateway not in its form"
+        case (.ambiguous, _) where outcome.reason == AnswerTable.timeout: return "no answer in time"
+        case (.ambiguous, _) where outcome.reason == AnswerTable.connectionLost:
+            return "connections end before messages are answered"
+        case (.ambiguous, _): return "messages are not answered, their streams are reset (\(words))"
+        case (_, .foreign): return "\(words): not the gateway's answer; a proxy or a page in its place gives it"
+        default: return words
+        }
     }
 
     /// A status and reason in one, for people.

@@ -61,7 +61,7 @@ struct DispatchState: Sendable {
     }
 
     /// Whether what has gathered is stored without waiting for more.
-    var storesAtOnce: Bool { permission.isShuttingDownFast || storing.isFull(for: window) }
+    var storesAtOnce: Bool { permission.isGivingBack || storing.isFull(for: window) }
 
     /// Nothing is held, stored or on its way.
     var isEmpty: Bool { parts.isEmpty && storing.isEmpty && flights.isEmpty && !window.isMarking }
@@ -100,6 +100,7 @@ struct DispatchState: Sendable {
         case .resolved(let batchID, let resolved): self.resolved(batchID, resolved, now, &actions)
         case .resendDue(let batchID): if flights[batchID] != nil { due.append(batchID) }
         case .stored(let report, let claims, let windowRows): stored(report, claims, windowRows, &actions)
+        case .ended(let report, let claims): ended(report, claims, &actions)
         case .leasesLost(let lost):
             for claim in lost { fence(claim, &actions) }
             // What of them waits in the gateway must not leave; what is of others is sent again for free.
@@ -108,9 +109,12 @@ struct DispatchState: Sendable {
             if permission.isLeaseValid, !isValid { actions.append(.cancelQueued) }
             permission.isLeaseValid = isValid
         case .gatewayFailed(let reason):
+            gateway.lastLoss = moment
             if !parts.isEmpty { gateway.detector.failed(reason, silentSince: gateway.silence.since, at: moment) }
         case .gatewayReached: gateway.detector.answered()
         case .troubleSeen(let seen): troubleSeen(seen, &actions)
+        case .becameProber: becameProber()
+        case .lostProber: if isProbingTrouble { leave(&actions) }
         case .probe: if isProbingTrouble, !awaitsProbe { trouble = .probing(mayProbe: true) }
         case .probeFailed: probeFailed(&actions)
         case .deliveryStates(let states):
@@ -118,6 +122,7 @@ struct DispatchState: Sendable {
             take(states, &actions)
         case .applicationStopped: openCircuit(reason: "", holdsTokenEffects: false, &actions)
         case .circuitFoundOpen: circuitFoundOpen(&actions)
+        case .drain: permission.isDraining = true
         case .fastShutdown: fastShutdown(&actions)
         case .journalLong(let length): actions.append(.cutJournal(upTo: length, keeping: journaledClaims))
         case .capacityChanged(let streams): window.adapt(streams: streams, batchSize: storing.batchSize)
@@ -142,6 +147,7 @@ struct DispatchState: Sendable {
         guardQuietTopics(now, &actions)
         if let (limit, reason) = pace.takeRefusal() { actions.append(.cutRate(limit: limit, reason: reason)) }
         dispatch(&actions)
+        if endings.hasLeft { resolveHalted(&actions) }
         if !storing.outcomes.isEmpty {
             actions.append(.store(isFull: storesAtOnce))
         }
@@ -167,6 +173,8 @@ extension DispatchState {
         /// A batch is in the database, each in the order in which it was taken; `claims` are the parts, with their
         /// tokens, that it was about.
         case stored(StoreReport, claims: Set<PartToken>, windowRows: Int)
+        /// Ends of parts are in the database whose delivery was locked when the rest of their batch was stored.
+        case ended(StoreReport, claims: Set<PartToken>)
         /// The database says that these parts carry another token.
         case leasesLost(Set<PartToken>)
         /// The right to send has been renewed, or has run out on this host's clock.
@@ -177,6 +185,10 @@ extension DispatchState {
         case gatewayReached
         /// What the database says of the gateway's trouble.
         case troubleSeen(TroubleSeen)
+        /// This child is the one that probes the gateway in trouble.
+        case becameProber
+        /// Another child probes it, or the trouble is over.
+        case lostProber
         /// One message may leave, to find out whether the gateway takes messages again; this child is the one that tries.
         case probe
         /// The probe was refused, or has met nothing.
@@ -187,6 +199,8 @@ extension DispatchState {
         case applicationStopped
         /// Somebody has opened the application's circuit.
         case circuitFoundOpen
+        /// Nothing more is claimed: send what is held, and give back what a limit of messages a second holds.
+        case drain
         /// Give everything back that is not on the wire.
         case fastShutdown
         /// The journal has grown to a length, in bytes, at which it should be cut.
@@ -228,6 +242,10 @@ extension DispatchState {
         case enterTrouble(reason: String, notBefore: Duration?)
         /// A probe was answered as one of the gateway's: sending begins again.
         case troubleOver
+        /// A credential that is stored with the gateway is wrong: the messages that need it wait apart.
+        case credentialRefused(reason: String)
+        /// A message that has waited for such a credential got through.
+        case credentialWorks(reason: String)
         /// Every message of the application would be refused, for a reason that is not the messages'.
         case openCircuit(reason: String, holdsTokenEffects: Bool)
         /// A probe got through.
@@ -291,6 +309,15 @@ extension DispatchState {
             let kept = rows.indices.filter { decided[$0 / 64] & 1 << UInt64($0 % 64) == 0 }
             batch.keepOnly(kept.map { Int32(truncatingIfNeeded: $0) })
             byteCount = batch.byteCount
+        }
+
+        /// One that is to go out again, in another batch, and whether as its next attempt.
+        mutating func takeWaiting() -> (index: Int32, isNextAttempt: Bool)? {
+            let isNextAttempt = !resend.isEmpty
+            guard let index = resend.popLast() ?? unsent.popLast() else { return nil }
+            decide(index)
+            if waiting == 0 { hasPause = false }
+            return (index, isNextAttempt)
         }
 
         /// Messages that go out again do so in another batch, or are left to another owner.

@@ -147,6 +147,10 @@ struct OutcomeQueue: Sendable {
     private(set) var stored: Int64 = 0
     /// For each batch that is on its way, those of its messages whose delivery's policy is `report`.
     private var underWay: [Int] = []
+    /// Messages of batches without a refusal of a token, since the last with one.
+    private var answered = 0
+    /// What was answered long before a refusal says nothing of the minute that it is in.
+    private static let mostAnswered = 1_000
     /// Parts that are not here any more, with the number of the last batch that has outcomes of theirs, while it is not stored.
     private(set) var leaving: [PartToken: Int64] = [:]
 
@@ -176,6 +180,8 @@ struct OutcomeQueue: Sendable {
     /// Takes what has gathered, to be stored in one transaction.
     mutating func take() -> (batch: OutcomeBatch, windowRows: Int)? {
         guard !outcomes.isEmpty else { return nil }
+        outcomes.answeredBefore = answered
+        answered = outcomes.refusedTokens > 0 ? 0 : min(answered + outcomes.count, Self.mostAnswered)
         let taken = (outcomes, windowRows)
         outcomes = OutcomeBatch(capacity: batchSize)
         underWay.append(reported)
@@ -204,8 +210,15 @@ struct SendPermission: Sendable {
     var isLeaseValid = true
     /// What is not on the wire goes back, and nothing more leaves.
     var isShuttingDownFast = false
+    /// The same as long as the gateway is in trouble; then this child goes on.
+    var waitsForGateway = false
+    /// What is held is sent, and nothing more is claimed: the child leaves.
+    var isDraining = false
 
-    var maySend: Bool { isLeaseValid && !isShuttingDownFast }
+    /// Whether what is not on the wire goes back.
+    var isGivingBack: Bool { isShuttingDownFast || waitsForGateway }
+
+    var maySend: Bool { isLeaseValid && !isGivingBack }
 }
 
 /// Deliveries of which nothing more leaves.
@@ -267,6 +280,8 @@ struct PartEndings: Sendable {
     var hasExpired = false
     /// Whether a part goes back although its delivery goes on.
     var hasRefused = false
+    /// Whether a part goes back because a limit holds it and this child leaves.
+    var hasLeft = false
     /// Deliveries whose messages were asked back from the gateway a second time.
     var askedAgain: Set<Int64> = []
 }
@@ -289,17 +304,28 @@ struct GatewayView: Sendable {
     var soft: [DispatchState.HeldSoft] = []
     /// When the gateway last said something else than that; on the owner's monotonic clock.
     var lastAnswer: Duration?
+    /// When it last took a message.
+    var lastPass: Duration?
+    /// When a connection was last lost.
+    var lastLoss: Duration?
+    /// When one was lost with messages on it that had no answer, since the gateway last answered.
+    var lostUnanswered: Duration?
     /// Since when messages are in the gateway and none of them has had an answer.
     var silence = AnswerSilence()
     /// Whether the gateway answers failures alone.
     var takesInSilence = false
     /// Answers with a reason that nobody knows, by delivery, since one of its messages was accepted.
     var unknownReasons: [Int64: Int] = [:]
+    /// Wrong credentials that are stored with the gateway, in its words, of which this child has told.
+    var wrongCredentials: Set<String> = []
+    /// The one of which it has not told yet.
+    var untoldCredential: String?
 
     /// It has answered, whatever it said.
     mutating func answered(at moment: Duration) {
         detector.answered()
         lastAnswer = moment
+        lostUnanswered = nil
         silence.answered(at: moment)
     }
 }

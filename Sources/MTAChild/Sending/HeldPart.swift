@@ -20,6 +20,8 @@ struct HeldPart: Sendable {
     var goesAlone: Bool
     /// Why it goes back although its delivery goes on; nil if it does not.
     var refusal: String?
+    /// Whether it goes back because a limit of messages a second holds it and this child leaves.
+    var isLeft = false
     /// Messages that this owner sends again although the gateway may have had them, those of a retry part not included.
     var resent: Int32
     /// The number of the outcome batch with the latest outcome.
@@ -28,6 +30,8 @@ struct HeldPart: Sendable {
     var isFenced = false
     /// The end of the part is in a batch for the database.
     var isClosing = false
+    /// Its messages have waited apart for a credential: one of them finds out whether it is right, and no other leaves meanwhile.
+    var triesCredential: Bool
     var times: PartTimes
 
     init(_ prepared: PreparedPart) {
@@ -42,9 +46,21 @@ struct HeldPart: Sendable {
             unanswered: prepared.unanswered
         )
         goesAlone = prepared.claimed.isAlone
+        triesCredential = prepared.claimed.waitsFor != nil
         resent = prepared.resent
         times = PartTimes(validUntil: prepared.claimed.validUntil.map { $0.microsecondsSince1970 / 1_000 })
     }
+
+    /// Of what was refused before this owner came, the answers to others from now on show what is to blame.
+    mutating func received(at moment: Duration) {
+        for index in retries.indices {
+            guard case .refused = retries[index].kind else { continue }
+            retries[index].kind = .refused(since: moment + Self.later, isLone: false)
+        }
+    }
+
+    /// What is answered in the same read says nothing: clocks of a process are finer than this.
+    static let later = Duration.milliseconds(1)
 
     var delivery: CompiledDelivery { contents.delivery }
     var sequences: [Int32] { contents.sequences }
@@ -98,11 +114,13 @@ struct HeldPart: Sendable {
     }
 
     /// The end with all messages decided or handed over.
-    func closing(now: Int64) -> ClosingPart {
+    ///
+    /// - Parameter passed: when the gateway last took a message of the application, on the owner's monotonic clock; nil if it took none.
+    func closing(now: Int64, passed: Duration?) -> ClosingPart {
         ClosingPart(
             part: claimed.id,
             token: claimed.fencingToken,
-            retries: retrySets(now: now),
+            retries: retrySets(now: now, passed: passed),
             resentAfterAmbiguity: resent + Int32(ambiguous.unanswered.count),
             ambiguous: ambiguous.unanswered.union(ambiguous.lost).union(ambiguous.reported).map { sequences[Int($0)] }
                 .sorted()
@@ -110,52 +128,81 @@ struct HeldPart: Sendable {
     }
 
     /// The retry parts to make at the part's end: messages with similar waiting times go together, each not before its time.
-    private func retrySets(now: Int64) -> [RetrySet] {
+    private func retrySets(now: Int64, passed: Duration?) -> [RetrySet] {
         struct Kind: Hashable {
             let bucket: Int
-            let countsAttempt: Bool
+            let refusals: Int16
+            let waitsFor: String
         }
         var sets: [Kind: RetrySet] = [:]
         for soft in retries {
             let delay = min(max(0, soft.notBeforeMilliseconds - now), max(0, soft.longestDelayMilliseconds))
             // A set for each doubling of the waiting time: few parts, and nobody waits more than twice as long as needed.
             let bucket = delay == 0 ? 0 : 64 - delay.leadingZeroBitCount
-            let kind = Kind(bucket: bucket, countsAttempt: soft.countsAttempt)
+            let refusals = refusals(after: soft.kind, passed: passed)
+            let reason: String? = if case .apart(let reason) = soft.kind { reason } else { nil }
+            let kind = Kind(bucket: bucket, refusals: refusals, waitsFor: reason ?? "")
             var set =
                 sets.removeValue(forKey: kind)
-                ?? RetrySet(sequences: [], delayMilliseconds: 0, countsAttempt: soft.countsAttempt)
+                ?? RetrySet(
+                    sequences: [],
+                    delayMilliseconds: 0,
+                    countsAttempt: soft.countsAttempt,
+                    refusals: refusals,
+                    waitsFor: reason
+                )
             set.sequences.append(sequences[Int(soft.row)])
             set.delayMilliseconds = max(set.delayMilliseconds, delay)
             sets[kind] = set
         }
         return sets.sorted {
-            ($0.key.bucket, $0.key.countsAttempt ? 1 : 0) < ($1.key.bucket, $1.key.countsAttempt ? 1 : 0)
+            ($0.key.bucket, -$0.key.refusals, $0.key.waitsFor) < ($1.key.bucket, -$1.key.refusals, $1.key.waitsFor)
         }
         .map(\.value)
     }
 
+    /// How often the messages were refused, for the part that sends them next: once more where others passed, which blames them. Where none
+    /// did they are marked, so that others go first as probes.
+    private func refusals(after kind: PreparedPart.Soft.Kind, passed: Duration?) -> Int16 {
+        switch kind {
+        case .attempt: return 0
+        case .apart: return min(max(claimed.refusals, 0), ClaimedPart.mostRefusals - 1) + 1
+        case .refused(let since, let isLone):
+            if passed.map({ $0 >= since }) ?? false {
+                return min(max(claimed.refusals, 1), ClaimedPart.mostRefusals - 1) + 1
+            }
+            if claimed.refusals > 0 { return claimed.refusals }
+            return isLone ? max(claimed.refusals, 1 - ClaimedPart.mostRefusals) - 1 : min(claimed.refusals, -1)
+        }
+    }
+
     /// What a next owner has to know of the messages that were answered softly, or not at all.
     ///
-    /// One that may have arrived stays ambiguous, whatever a later attempt was answered. What was refused for the gateway's sake needs no
-    /// record: it is sent as if for the first time, when the time has come that the gateway named.
+    /// One that may have arrived stays ambiguous, whatever a later attempt was answered. What was refused for the gateway's sake is on
+    /// record without an attempt, so that others go first.
     var recovery: PartRecovery {
-        let retries = retries.filter(\.countsAttempt)
         let soft = retries.filter { !ambiguous.unanswered.contains($0.row) && !ambiguous.lost.contains($0.row) }
-        let again = retries.lazy.map(\.row).filter { ambiguous.unanswered.contains($0) || ambiguous.lost.contains($0) }
+        let again = retries.lazy.filter(\.countsAttempt).map(\.row)
+            .filter { ambiguous.unanswered.contains($0) || ambiguous.lost.contains($0) }
         return PartRecovery(
             ambiguous: ambiguous.reported.union(again).map { sequences[Int($0)] }.sorted(),
             softAnswers: soft.map { soft in
                 PartRecovery.SoftAnswer(
                     sequence: sequences[Int(soft.row)],
-                    attempt: claimed.attempt,
+                    attempt: soft.countsAttempt ? claimed.attempt : 0,
                     httpStatus: 0,
-                    reason: "",
+                    reason: soft.kind.reason,
                     notBefore: DatabaseTime(microsecondsSince1970: soft.notBeforeMilliseconds * 1_000)
                 )
             },
             notBeforeMilliseconds: times.notBefore
         )
     }
+}
+
+extension PreparedPart.Soft.Kind {
+    /// The reason for which a message waits apart; empty if it does not.
+    fileprivate var reason: String { if case .apart(let reason) = self { reason } else { "" } }
 }
 
 /// What of a part stays as it was loaded. One object, as a held part is copied for each answer, and each list of its own would be counted

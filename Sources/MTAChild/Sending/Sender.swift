@@ -1,6 +1,7 @@
 import Gateways
 import Logging
 import NIOCore
+import PostgresClient
 import ProcessEvents
 import ProcessProtocol
 import PushCore
@@ -31,6 +32,7 @@ final class Sender: GatewayDelegate {
     /// From which the dispatch state's moments count.
     private let start = ContinuousClock.now
     let control: ChildControl
+    private let lockedEnds: LockedEnds
     private let journal: ChildJournal
     private let flush: FlushSchedule
     private let gatewayBox = Mutex<(any Gateway)?>(nil)
@@ -51,6 +53,7 @@ final class Sender: GatewayDelegate {
     ) {
         self.dispatch = Mutex(dispatch)
         self.store = store
+        lockedEnds = LockedEnds(store: store)
         marks = MarkLane(usual: store, ofMessages: messageMarks, logger: logger)
         self.journal = journal
         self.circuit = circuit
@@ -71,15 +74,18 @@ final class Sender: GatewayDelegate {
         }
     }
 
+    /// How long the journal is, with what cuts have taken out.
+    var journalLength: Int64 { journal.writtenLength }
+
     /// The present trouble with the gateway or, if there is none, with the database; empty when all is well.
     var lastTrouble: String {
-        gatewayTrouble?.message ?? difficulties.database.withLock { $0 }
+        gatewayTrouble?.standing ?? difficulties.database.withLock { $0 }
     }
 
     /// What to show of the child: the present trouble or, if there is none, what the gateway has left behind.
     var lastError: String {
         let present = lastTrouble
-        return present.isEmpty ? gatewayNotice?.message ?? "" : present
+        return present.isEmpty ? gatewayNotice?.standing ?? "" : present
     }
 
     /// Messages whose outcome may be wrong, as the gateway has told in the last minutes.
@@ -153,6 +159,11 @@ final class Sender: GatewayDelegate {
             difficulties.gateway.withLock { $0.application = nil }
             circuit.close()
             signals.claim.fire()
+        case .credentialRefused(let reason):
+            logger.warning(
+                "the gateway answers \(reason) to some messages: a credential stored with it is wrong. They wait apart, and all others go on"
+            )
+        case .credentialWorks(let reason): troubleReport.endCredentialWait(reason)
         case .holdDelivery(let delivery, let reason): holder.hold(delivery, reason: reason)
         }
     }
@@ -235,6 +246,7 @@ extension Sender {
         measures.latencies.withLock { window in
             for batch in batches { for latency in batch.latencies where latency > 0 { window.record(latency) } }
         }
+        measureWaits(batches)
         if difficulties.gateway.withLock({ $0.application != nil }),
             batches.contains(where: { $0.outcomes.contains { $0.outcomeClass == .accepted } })
         {
@@ -244,15 +256,56 @@ extension Sender {
         CrashPoint.afterAnswer.reached()
     }
 
+    /// How long single messages have taken that got an answer. Those of deliveries have no time of their own.
+    private func measureWaits(_ batches: [ResolvedBatch]) {
+        guard batches.contains(where: { $0.batch.dueMilliseconds > 0 }) else { return }
+        let now = clock.nowMilliseconds
+        measures.waits.withLock { waits in
+            for batch in batches where batch.batch.dueMilliseconds > 0 {
+                let time = Duration.milliseconds(now - batch.batch.dueMilliseconds)
+                for latency in batch.latencies where latency > 0 { waits.record(time) }
+            }
+        }
+    }
+
     /// Told in the middle of the gateway's work: taken up after it.
     func capacityChanged(_ streams: Int) {
         eventLoop.execute { self.perform(.capacityChanged(streams)) }
     }
 
+    func refused(_ texts: Set<RefusalText>) {
+        let new = difficulties.refusals.withLock { known in
+            if known.count >= SenderDifficulties.mostDeliveries { known.removeAll() }
+            return texts.filter { text in
+                known[text.deliveryID, default: []].count < SenderDifficulties.mostRefusals
+                    && known[text.deliveryID, default: []].insert(text).inserted
+            }
+        }
+        for text in new {
+            logger.warning(
+                "the gateway refuses messages of delivery \(text.deliveryID) for good (\(text.reason)): \(text.words)",
+                metadata: ["delivery": "\(text.deliveryID)"]
+            )
+            Task {
+                let refusal = DeliveryRefusal(reason: text.reason, words: text.words)
+                do {
+                    try await store.noteRefusal(refusal, delivery: text.deliveryID)
+                } catch {
+                    logger.failure("the words of a refusal could not be stored", of: error)
+                }
+            }
+        }
+    }
+
     func gatewayEvent(_ event: GatewayEvent) {
         switch event.kind {
         case .connected, .recovered, .tokenRenewed:
-            logger.info("\(event.message)")
+            if let end = difficulties.outage.withLock({ $0.reached(at: .now) }) {
+                let seconds = end.time.components.seconds
+                logger.notice("\(event.message), after \(seconds) s in which \(end.attempts) attempts failed")
+            } else {
+                logger.info("\(event.message)")
+            }
             difficulties.gateway.withLock { $0.connection = nil }
             if event.kind != .tokenRenewed, gateway?.takesInSilence == true {
                 eventLoop.execute { self.perform(.gatewayReached) }
@@ -264,7 +317,8 @@ extension Sender {
             logger.warning("\(event.message)")
             difficulties.gateway.withLock { $0.note(event) }
         case .unreachable, .untrusted, .tokenUnavailable:
-            logger.warning("\(event.message)")
+            let isNews = difficulties.outage.withLock { $0.failed(event.kind, at: .now) }
+            logger.log(level: isNews ? .warning : .debug, "\(event.message)")
             difficulties.gateway.withLock { $0.connection = event }
             failed(event)
         case .applicationThrottled:
@@ -283,10 +337,9 @@ extension Sender {
         eventLoop.execute { self.perform(.gatewayFailed(reason)) }
     }
 
-    /// Says that the gateway takes nothing, and has the child leave: one of all hosts goes on trying.
+    /// Says that the gateway takes nothing: one child of all hosts goes on trying, and the others wait for it.
     func enterTrouble(_ reason: String, _ notBefore: Duration?) {
-        control.fastShutdown(.gatewayTrouble)
-        troubleReport.enter(reason: gatewayTrouble?.message ?? reason, notBefore: notBefore)
+        troubleReport.enter(reason: gatewayTrouble?.standing ?? reason, notBefore: notBefore)
         signals.claim.fire()
     }
 
@@ -389,7 +442,7 @@ extension Sender {
         var backOff = BackOff(initial: .milliseconds(200), maximum: .seconds(5))
         for await asked in marks.asked.stream {
             do {
-                let held = try await measures.time(\.mark) { try await marks.commit(asked) }
+                let held = try await measures.time(\.mark) { try await marks.commit(asked, journal.writtenLength) }
                 CrashPoint.afterMark.reached()
                 perform(.marked(asked, held: held))
                 backOff.reset()
@@ -420,15 +473,23 @@ extension Sender {
     /// - Returns: nil if the task was cancelled.
     private func storeUntilDone(_ batch: OutcomeBatch) async -> StoreReport? {
         var backOff = BackOff(initial: .milliseconds(100), maximum: .seconds(10))
+        var batch = batch
+        batch.journalLength = journal.writtenLength
+        var locked: [ClosingPart] = []
+        var looks = lockedEnds.areThere
         if !batch.closing.isEmpty { CrashPoint.beforePartEnd.reached() }
         while !Task.isCancelled {
             do {
+                if looks { locked += try await lockedEnds.takeOut(of: &batch) }
                 // Before the transaction nothing of it is committed.
                 CrashPoint.beforeCommit.reached()
-                let report = try await measures.time(\.store) { try await store.storeOutcomes(batch) }
+                let report = try await measures.time(\.store) { [batch] in try await store.storeOutcomes(batch) }
                 CrashPoint.afterCommit.reached()
                 difficulties.database.withLock { $0 = "" }
+                if lockedEnds.add(locked) { Task { await endLocked() } }
                 return report
+            } catch let error as PostgresError where error.isLockTimeout && !looks && !batch.closing.isEmpty {
+                looks = true
             } catch {
                 difficulties.database.withLock { $0 = "outcomes cannot be stored: \(error)" }
                 logger.failure("\(batch.count) outcomes could not be stored, trying again", of: error)
@@ -436,6 +497,19 @@ extension Sender {
             }
         }
         return nil
+    }
+
+    /// Ends parts whose delivery was locked, as soon as it is free.
+    private func endLocked() async {
+        while !isStopped.withLock({ $0 }) {
+            try? await Task.sleep(for: LockedEnds.pause)
+            do {
+                guard let (report, claims) = try await lockedEnds.next() else { return }
+                perform(.ended(report, claims: claims))
+            } catch {
+                logger.failure("the ends of parts could not be stored, trying again", of: error)
+            }
+        }
     }
 }
 
@@ -476,15 +550,17 @@ final class MarkLane: Sendable {
 
     /// Commits marks, and returns the parts that are still held. They go behind the outcomes if their own connection is not there or
     /// cannot do it: the outcomes that are being stored may be of the same parts and lock them.
-    func commit(_ marks: [PartMark]) async throws -> Set<Int64> {
+    ///
+    /// - Parameter journalLength: how long the journal is, with what cuts have taken out.
+    func commit(_ marks: [PartMark], _ journalLength: Int64) async throws -> Set<Int64> {
         if messagesUntil.withLock({ $0 }) > .now, ofMessages.isConnected {
             do {
-                return try await ofMessages.mark(marks)
+                return try await ofMessages.mark(marks, journalLength: journalLength)
             } catch {
                 logger.debug("\(marks.count) marks go behind the outcomes: \(error)")
             }
         }
-        return try await usual.mark(marks)
+        return try await usual.mark(marks, journalLength: journalLength)
     }
 }
 
@@ -548,6 +624,13 @@ struct FlushSchedule: ~Copyable, Sendable {
 
 /// What is wrong around a sender, for the status of its child.
 final class SenderDifficulties: Sendable {
+    let outage = Mutex(GatewayOutage())
     let gateway = Mutex(GatewayTrouble())
     let database = Mutex("")
+    /// What the gateway has said in words of messages that it refuses for good: each is told once.
+    let refusals = Mutex([Int64: Set<RefusalText>]())
+    /// Texts of a delivery: the database keeps no more of them.
+    static let mostRefusals = 20
+    /// Deliveries whose texts are remembered; what is forgotten is told again.
+    static let mostDeliveries = 1_000
 }

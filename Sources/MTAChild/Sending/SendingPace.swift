@@ -103,6 +103,11 @@ struct SendingPace: Sendable {
         }
     }
 
+    /// Whether a limit of a delivery lets no more leave in this pass.
+    func holds(_ delivery: Int64) -> Bool {
+        ids(delivery).contains { id in limits[id].map { $0.waiting > 0 && $0.room <= 0 } ?? false }
+    }
+
     /// When to look again, if the timer has to be set for it.
     mutating func nextLook(at moment: Duration) -> Duration? {
         let next = limits.values.filter { $0.waiting > 0 }.compactMap { $0.share.nextLook(at: moment) }.min()

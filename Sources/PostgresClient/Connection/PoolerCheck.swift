@@ -1,7 +1,7 @@
 /// Finds out whether the connection has a session of its own.
 ///
 /// A connection pooler in transaction mode gives each transaction whatever session of the server is free: settings, roles, prepared
-/// statements, advisory locks and LISTEN then land in sessions of other clients, and theirs in ours. A pooler gives itself away by
+/// statements, session settings and LISTEN then land in sessions of other clients, and theirs in ours. A pooler gives itself away by
 /// the number of the server process that it tells at the start, which is its own invention. Then a second connection is made, and
 /// both ask in turn which session serves them. In session mode each has its own, always. In transaction mode both get what is free:
 /// with one session in the pool, or a pool that hands out the one that was used last, it is the same; with one that goes round,
@@ -68,9 +68,9 @@ extension PostgresConnection {
 
     private func session() async throws -> Session {
         let row = try await execute(PostgresStatement(Self.sessionSQL, prepare: false))
-        return Session(pid: try row.int32(0, 0), serverStartedAt: try row.int64(0, 1))
+        return Session(pid: try row.int32(0, 0), serverStartedAt: try row.timestamp(0, 1))
     }
 
-    private static let sessionSQL =
-        "VALUES (pg_backend_pid(), (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint)"
+    /// With the schema of each name, as the session has not set yet where names are looked up.
+    private static let sessionSQL = "VALUES (pg_catalog.pg_backend_pid(), pg_catalog.pg_postmaster_start_time())"
 }

@@ -25,15 +25,17 @@
 //   PostgresError has a code, the SQLSTATE and words without values of the statement. A lost connection fails all who wait,
 //   and isConnectionLost is true; nothing is repeated, and after a COMMIT nobody knows whether it happened.
 //   ReconnectingConnection dials again with jitter, 4 s at most between failed attempts, and leaves a server that cannot
-//   write. A pooler in transaction mode is found out and refused. A task that is cancelled has its statement cancelled at the
-//   server. Sessions are set so that a server notices within some 15 s that its client is cut off. Passwords are never
-//   printed.
+//   write. A pooler in transaction mode is found out and refused, and so are servers before version 15 and encodings other than
+//   UTF8. A task that is cancelled has its statement cancelled at the
+//   server. Sessions are set so that a server notices within some 15 s that its client is cut off, and so that statements mean
+//   the same wherever they run (SessionSettings): names are looked up in pg_catalog alone. Passwords are never printed.
 //
 // SETTINGS
 //   None of its own: PostgresConfiguration (database.url and database.statementTimeoutSec come in through its callers).
 //
 // SEE ALSO
-//   Connection/ReconnectingConnection.swift, Connection/PoolerCheck.swift, Loop/ConnectionLoop.swift, Loop/Mailbox.swift,
+//   Connection/ReconnectingConnection.swift, Connection/SessionSettings.swift, Connection/PoolerCheck.swift,
+//   Loop/ConnectionLoop.swift, Loop/Mailbox.swift,
 //   Loop/StatementCache.swift, Values/PostgresResult.swift, Values/ParameterEncoder.swift
 
 /// A connection to PostgreSQL, made with libpq and served by a thread of its own; callers only await.
@@ -58,7 +60,8 @@ public final class PostgresConnection: Sendable {
     deinit { mailbox.requestClose() }
 
     /// Connects. Throws ``PostgresError/Code/connection`` when no server could be reached or it refused, and
-    /// ``PostgresError/Code/pooler`` when what is there gives the connection no session of its own.
+    /// ``PostgresError/Code/pooler`` when what is there gives the connection no session of its own, and
+    /// ``PostgresError/Code/server`` when it is too old or keeps texts in another encoding than UTF-8.
     public static func connect(_ configuration: PostgresConfiguration) async throws -> PostgresConnection {
         let connection = try await open(configuration)
         do {
@@ -76,11 +79,21 @@ public final class PostgresConnection: Sendable {
     static func open(_ configuration: PostgresConfiguration) async throws -> PostgresConnection {
         let mailbox = try Mailbox()
         let greeting = try await ConnectionLoop.start(configuration, mailbox: mailbox)
+        if let problem = ServerCheck.problem(version: greeting.serverVersion, encoding: greeting.serverEncoding) {
+            await mailbox.closeAndWait()
+            throw problem
+        }
         return PostgresConnection(
             mailbox: mailbox,
             backendPID: greeting.backendPID,
             serverVersion: greeting.serverVersion
         )
+    }
+
+    /// Takes back whatever was set in the session: settings, locks, prepared statements, temporary objects, what it listens to.
+    public func reset(_ configuration: PostgresConfiguration) async throws {
+        try await execute(PostgresStatement("DISCARD ALL", prepare: false))
+        try await begin(configuration)
     }
 
     /// Sets up the session.
@@ -170,6 +183,30 @@ extension PostgresConnection {
             )
         }
         return value
+    }
+}
+
+extension PostgresConnection {
+    /// Runs the closure in a read-only transaction that sees one snapshot and is rolled back at its end, whatever it did.
+    ///
+    /// So what other people's functions do in it leaves nothing behind: no setting, no notification, no trigger that waits for the
+    /// commit. Session locks and prepared statements outlive it, see ``reset(_:)``.
+    public func readOnly<T: Sendable>(
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: (PostgresTransaction) async throws -> T
+    ) async throws -> T {
+        let session = mailbox.newSession()
+        let begin = PostgresStatement(PostgresTransactionMode.snapshot.begin, prepare: false)
+        _ = try await mailbox.perform(.open([begin]), session: session)
+        let rollback = Request.Work.close([PostgresStatement("ROLLBACK", prepare: false)])
+        do {
+            let value = try await body(PostgresTransaction(connection: self, session: session))
+            _ = try await mailbox.performUncancelled(rollback, session: session)
+            return value
+        } catch {
+            _ = try? await mailbox.performUncancelled(rollback, session: session)
+            throw error
+        }
     }
 }
 

@@ -12,6 +12,8 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible {
         case closed
         /// A connection pooler gives each transaction another session of the server.
         case pooler
+        /// The server, or its database, is of a kind that the program does not work with.
+        case server
         /// The operation's own deadline passed.
         case timeout
         /// A value is not of the type that was asked for, or cannot be sent.
@@ -52,6 +54,18 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible {
         if case .sqlState(let state) = code { self.sqlState = sqlState ?? state } else { self.sqlState = sqlState }
     }
 
+    /// The same error for people who did not write the statement; the server's log has it.
+    public var withoutStatement: PostgresError {
+        PostgresError(
+            code: code,
+            sqlState: sqlState,
+            message: message,
+            constraint: constraint,
+            statementIndex: statementIndex,
+            remedy: remedy
+        )
+    }
+
     /// Whether the connection is gone, so that a statement whose answer is missing may have been committed.
     public var isConnectionLost: Bool { code == .connection || code == .closed }
 
@@ -87,7 +101,7 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible {
     public var isRetryable: Bool {
         switch code {
         case .connection, .timeout: return true
-        case .closed, .pooler, .type: return false
+        case .closed, .pooler, .server, .type: return false
         case .sqlState(let state):
             // Serialisation failure, deadlock, lock not available, cancelled (also by statement_timeout), shutting down,
             // no primary; connection trouble (08), lack of resources (53) and input or output errors of the server (58).

@@ -12,6 +12,8 @@ extension ConnectionLoop {
     struct Greeting: Sendable {
         let backendPID: Int32
         let serverVersion: Int32
+        /// The encoding of the database; nil if a pooler does not tell.
+        let serverEncoding: String?
     }
 
     /// Starts the thread of a connection and waits until it is connected.
@@ -49,7 +51,11 @@ extension ConnectionLoop {
         // From here on PQerrorMessage has no text of the server, which may quote values; fields are read one by one.
         PQsetErrorVerbosity(connection, PQERRORS_SQLSTATE)
         let loop = ConnectionLoop(connection: connection, mailbox: mailbox, notices: notices)
-        let greeting = Greeting(backendPID: PQbackendPID(connection), serverVersion: PQserverVersion(connection))
+        let greeting = Greeting(
+            backendPID: PQbackendPID(connection),
+            serverVersion: PQserverVersion(connection),
+            serverEncoding: PQparameterStatus(connection, "server_encoding").map { String(cString: $0) }
+        )
         continuation.resume(returning: greeting)
         loop.run()
     }

@@ -26,6 +26,8 @@ public enum UserKeyClaim: String, Sendable, Hashable {
     case unproven
     /// The service asks no device: the subscription of the token keeps the key that it has.
     case server
+    /// The registration has no key: the token's subscription keeps the one that it has, or had when it was disabled.
+    case kept
 }
 
 /// How the tokens of a proof key are signed (RFC 7518, section 3).

@@ -13,6 +13,10 @@ public struct JournalDecoder: Sendable {
     public let header: JournalHeader
     /// Up to where the bytes read so far are whole.
     public private(set) var validLength: Int
+    /// The bytes that cuts have taken out of what was read so far.
+    private var cutBytes: Int64 = 0
+    /// How much its child had written up to here, whether or not it is still there: it only grows.
+    public var writtenLength: Int64 { cutBytes + Int64(validLength) }
     /// Whether bytes follow after ``validLength`` that are no whole record; known once ``next()`` has returned nil.
     public private(set) var isTorn = false
     /// Whether it ends at a record that is there in full length and wrong.
@@ -71,6 +75,11 @@ public struct JournalDecoder: Sendable {
         let payload = start..<start + Int(length)
         guard CRC32C.checksum(bytes, payload) == checksum else { return damage() }
         var reader = JournalReader(bytes: bytes, range: payload)
+        if let cut = reader.cut() {
+            cutBytes = cut
+            validLength = payload.upperBound
+            return next()
+        }
         guard let record = reader.record(), reader.remaining == 0 else { return damage() }
         validLength = payload.upperBound
         return record
@@ -120,6 +129,16 @@ struct JournalReader {
         let text = String(decoding: bytes[range.lowerBound..<end], as: UTF8.self)
         range = end..<range.upperBound
         return text
+    }
+
+    /// The bytes that a cut has taken out; nil, with nothing read, if it is another record.
+    mutating func cut() -> Int64? {
+        var reader = self
+        guard let kind: UInt8 = reader.number(), kind == JournalFormat.cut, let _: Int64 = reader.number(),
+            let bytes: Int64 = reader.number(), reader.remaining == 0
+        else { return nil }
+        self = reader
+        return bytes
     }
 
     mutating func record() -> JournalRecord? {

@@ -33,6 +33,11 @@ public enum JournalEncoder {
         }
     }
 
+    /// Appends how many bytes cuts have taken out of a journal so far; of several the last one counts.
+    public static func appendCut(bytes: Int64, to output: inout [UInt8]) {
+        frame(JournalFormat.cut, 0, bytes, &output) { _ in }
+    }
+
     /// Appends an intent.
     public static func appendIntent(part: Int64, token: Int64, ranges: [ClosedRange<Int32>], to output: inout [UInt8]) {
         frame(JournalFormat.intent, part, token, &output) { output in

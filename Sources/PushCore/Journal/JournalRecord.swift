@@ -124,6 +124,8 @@ enum JournalFormat {
     static let intent: UInt8 = 1
     static let answers: UInt8 = 2
     static let closed: UInt8 = 3
+    /// It is of no part: in the token's place stand the bytes that cuts have taken out.
+    static let cut: UInt8 = 4
 
     /// What follows an answer's fixed bytes.
     struct AnswerFlags: OptionSet {

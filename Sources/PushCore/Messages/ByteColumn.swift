@@ -144,6 +144,23 @@ public struct ByteColumn: Sendable, Hashable {
         return column
     }
 
+    /// The same column with values in the place of nulls, where there are some.
+    public func filled(_ value: (Int) -> String?) -> ByteColumn {
+        guard !nulls.isEmpty else { return self }
+        var column = ByteColumn()
+        column.reserve(rows: count, bytes: bytes.count)
+        for row in 0..<count {
+            if !isNull(row) {
+                column.append(self[row])
+            } else if let text = value(row) {
+                column.append(text.utf8)
+            } else {
+                column.appendNull()
+            }
+        }
+        return column
+    }
+
     private mutating func finishRow(isNull: Bool) {
         var isNull = isNull
         let previous = ends.last ?? 0

@@ -11,12 +11,39 @@ public struct MessageAttributes: Sendable, Hashable {
     ///
     /// The header `apns-expiration` is the time of sending plus this, or 0 for 0.
     public var expirationSeconds: Int32?
+    /// Until when a message is of use that says nothing of its own, in seconds since 1970: the end of its delivery's validity, or of its
+    /// own; nil if that is not known.
+    public var validUntil: Int64?
     /// The header `apns-collapse-id` when it is the same for all messages; nil when there is none or it is
     /// personalised.
     public var collapseID: String?
 
     /// What is appended to the bundle id to make the header `apns-topic`; empty for most push types.
     public var topicSuffix: String { pushType.topicSuffix }
+
+    /// APNs keeps nothing for longer (Apple, "Sending notification requests to APNs": "APNs stores the notification for 30 days or less").
+    private static let longestStorage: Int64 = 30 * 86_400
+
+    /// When the gateway is to give up, in seconds since 1970; 0 for one attempt, nil for the gateway's choice.
+    ///
+    /// What is there at once or not at all, such as a call, is not kept for a device that is off unless the content says so.
+    ///
+    /// - Parameter now: seconds since 1970.
+    public func expiration(now: Int64) -> (moment: Int64, isVolatile: Bool)? {
+        if let expirationSeconds {
+            return (expirationSeconds <= 0 ? 0 : now &+ Int64(expirationSeconds), expirationSeconds > 0)
+        }
+        guard let validUntil, pushType != .voip, pushType != .pushtotalk else { return nil }
+        let longest = now &+ Self.longestStorage
+        return validUntil > longest ? (longest, true) : (max(1, validUntil), false)
+    }
+
+    /// The same with the end of what a message is of use for.
+    public func valid(until moment: Int64?) -> MessageAttributes {
+        var attributes = self
+        attributes.validUntil = moment
+        return attributes
+    }
 
     /// Makes attributes; what is left out is absent.
     public init(

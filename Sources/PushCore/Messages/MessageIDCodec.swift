@@ -46,6 +46,11 @@ public struct MessageIDCodec: Sendable {
         return Int32(bitPattern: UInt32(truncatingIfNeeded: low >> 32))
     }
 
+    /// The delivery and the sequence number of an id that was made under this codec's key, which all deliveries of a day share.
+    public func message(of uuid: MessageUUID) -> (deliveryID: Int64, sequence: Int32)? {
+        Self.open(uuid, key: key)
+    }
+
     /// The delivery and the sequence number of an id that was made under a key, whichever delivery it is of; nil for other
     /// ids.
     static func open(_ uuid: MessageUUID, key: SymmetricKey) -> (deliveryID: Int64, sequence: Int32)? {

@@ -71,11 +71,13 @@ extension Unicode.Scalar {
 
 /// Finds the name that a mistyped one was probably meant to be.
 public enum NearestName {
-    /// The candidate with the smallest edit distance to `name`; case does not count. `nil` without candidates.
+    /// The candidate with the smallest edit distance to `name`; case does not count. `nil` if none is near.
     ///
-    /// - Parameter within: The most letters that may differ.
-    public static func nearest(to name: String, among candidates: some Sequence<String>, within: Int = .max) -> String?
+    /// - Parameter within: The most letters that may differ; by default a third of them, and two of a short one (letters change places), as
+    ///   with more it is a guess.
+    public static func nearest(to name: String, among candidates: some Sequence<String>, within: Int? = nil) -> String?
     {
+        let within = within ?? max(2, name.utf8.count / 3)
         let wanted = Array(name.lowercased().utf8)
         var best: (name: String, distance: Int)?
         for candidate in candidates {

@@ -105,6 +105,12 @@ public enum AnswerFault: String, Sendable, Hashable, Codable, CaseIterable {
     /// The gateway's: it says nothing about the message, which keeps its attempts and waits until the gateway is well or its validity
     /// is over.
     case gateway
+    /// The gateway failed over this message (an internal error). As the gateway's, while others fail, too; a message that keeps getting it
+    /// while others pass fails in the end.
+    case server
+    /// A credential stored with the gateway, which only some messages need, is wrong. They wait apart from all others
+    /// until it is put right; nothing is said of the gateway, the application or the token.
+    case credential
     /// Nobody's that is known: no gateway gives such an answer, but a proxy, a load balancer or a page in its place does. As the
     /// gateway's; a lone message that keeps getting it while others pass fails in the end.
     case foreign
@@ -119,8 +125,16 @@ public enum AnswerFault: String, Sendable, Hashable, Codable, CaseIterable {
     /// Whether a message keeps its attempts.
     public var sparesAttempt: Bool {
         switch self {
-        case .gateway, .foreign, .unknown, .application: true
+        case .gateway, .server, .credential, .foreign, .unknown, .application: true
         case .none, .message, .ambiguous: false
+        }
+    }
+
+    /// Whether a message that keeps getting it while others pass fails in the end: then the cause is the message's own.
+    public var isBounded: Bool {
+        switch self {
+        case .server, .foreign, .unknown: true
+        case .none, .message, .gateway, .credential, .application, .ambiguous: false
         }
     }
 }

@@ -40,8 +40,12 @@ public struct RetryPolicy: Sendable, Hashable {
     /// How often a lone message gets an answer that no gateway gives, or that nobody knows, while others pass, before it fails: with the
     /// pauses of ``gatewayPause`` some five minutes.
     public static let maximumUnexplainedRefusals = 10
+    /// How often the same happens to a message while nothing else is sent, so that it may be the gateway that is out: with pauses of up to
+    /// ten minutes most of a day, longer than any outage of a gateway that is on record.
+    public static let maximumLoneRefusals = 100
     /// Firebase asks for at least 10 s between attempts at a failing server; a minute is what it asks for where a quota is used up.
     private static let gatewayBackOff = BackOff(initial: .seconds(10), maximum: .seconds(60), floor: .seconds(1))
+    private static let loneBackOff = BackOff(initial: .seconds(10), maximum: .seconds(600), floor: .seconds(1))
     /// A resend of what may have arrived is spread as transactional messages are, whatever the delivery's schedule: it is no answer.
     private static let ambiguousBackOff = BackOff(initial: .seconds(10), maximum: .seconds(86_400), floor: .seconds(5))
 
@@ -100,13 +104,16 @@ public struct RetryPolicy: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - refusals: how often that has happened before.
+    ///   - isLone: nothing says that others pass, and the message's tries are bounded.
     ///   - leastMilliseconds: what the gateway asked for, or its documents advise.
     public static func gatewayPause(
         refusals: Int,
+        isLone: Bool = false,
         leastMilliseconds: Int32?,
         using generator: inout some RandomNumberGenerator
     ) -> Int64 {
-        let own = gatewayBackOff.pause(afterFailures: refusals, using: &generator).wholeMilliseconds
+        let backOff = isLone ? loneBackOff : gatewayBackOff
+        let own = backOff.pause(afterFailures: refusals, using: &generator).wholeMilliseconds
         return max(own, asked(leastMilliseconds, using: &generator))
     }
 

@@ -44,7 +44,7 @@ public struct DeviceRegistration: Sendable, Hashable {
         self.platform = platform
         integrationKey = key
         pushToken = normalised
-        userKey = form["userKey"] ?? ""
+        userKey = KeyText.trimmed(form["userKey"] ?? "")
         deviceID = [form["deviceImei"], form["deviceUuid"]].compactMap(\.self).first { !$0.isEmpty }
         locale = form["osLanguage"] ?? ""
         device = form.values.filter { Self.deviceNames.contains($0.key) && !$0.value.isEmpty }

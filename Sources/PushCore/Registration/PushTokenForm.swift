@@ -22,7 +22,8 @@ public enum PushTokenForm {
             // The gateway takes one token in two cases for two.
             return token.lowercased()
         case .android:
-            return androidLength.contains(bytes.count) && isPrintable(bytes) ? token : nil
+            return androidLength.contains(bytes.count) && isPrintable(bytes) && !isOfIOS(bytes) && !isSentinel(token)
+                ? token : nil
         }
     }
 
@@ -42,7 +43,10 @@ public enum PushTokenForm {
                 : "the push token is not an APNs token: 64 hexadecimal digits, or an even number up to "
                     + "\(givenIOSLength.upperBound) (found \(bytes.count) characters)"
         case .android:
-            if bytes.count >= givenIOSLength.lowerBound, isHex(bytes) {
+            if isSentinel(token) {
+                return "the push token is a word that SDKs send instead of a token"
+            }
+            if isOfIOS(bytes) {
                 return "the push token is that of an iOS device: hexadecimal digits only"
             }
             return givenAndroidLength.contains(bytes.count) && isPrintable(bytes)
@@ -58,8 +62,31 @@ public enum PushTokenForm {
         case .ios:
             "an APNs token: an even number of \(iosLength.lowerBound) to \(iosLength.upperBound) hexadecimal digits"
         case .android:
-            "an FCM token: \(androidLength.lowerBound) to \(androidLength.upperBound) printable characters without spaces"
+            "an FCM token: \(androidLength.lowerBound) to \(androidLength.upperBound) printable characters without spaces, not an iOS token"
         }
+    }
+
+    /// Words that SDKs, and the programs around them, give where there is no token, in lower case and without what is neither letter nor
+    /// digit: Google's error codes, what its servers once answered, and what languages print for nothing.
+    private static let sentinels: Set<String> = [
+        "blacklisted", "undefined", "null", "nil", "none", "nan", "unknown", "notavailable", "unavailable",
+        "notregistered",
+        "servicenotavailable", "authenticationfailed", "accountmissing", "toomanyregistrations", "invalidsender",
+        "phoneregistrationerror", "invalidparameters", "missinginstanceidservice", "fisautherror",
+        "internalservererror",
+        "timeout", "unregistered", "placeholder", "dummytoken", "faketoken", "objectobject", "simulator", "emulator",
+    ]
+    /// The longest of them, so that real tokens cost nothing.
+    private static let longestSentinel = 40
+
+    private static func isSentinel(_ token: String) -> Bool {
+        guard token.utf8.count <= longestSentinel else { return false }
+        return sentinels.contains(token.lowercased().filter { $0.isLetter || $0.isNumber })
+    }
+
+    /// Whether an Android token is that of an iOS device: hexadecimal digits only, as none of FCM's is.
+    private static func isOfIOS(_ bytes: String.UTF8View) -> Bool {
+        bytes.count >= givenIOSLength.lowerBound && isHex(bytes)
     }
 
     private static func isHex(_ bytes: String.UTF8View) -> Bool {
@@ -80,7 +107,8 @@ public enum DeviceSetting {
 
     /// What is wrong with a locale; nil if nothing is, or if it is empty.
     public static func problem(locale: String) -> String? {
-        isWord(locale, marks: "-_@=;.") ? nil : "is none: a language, and what belongs to it, as in fr or fr-CA"
+        isWord(locale, marks: "-_@=;.#")
+            ? nil : "is not a locale: give a language, with a region if needed, as in fr or fr-CA"
     }
 
     /// What is wrong with a time zone; nil if nothing is, or if it is empty.

@@ -39,6 +39,15 @@ public struct ConsoleSettings: Sendable, Equatable {
         return addresses.count == texts.count ? Set(addresses) : nil
     }
 
+    /// What becomes of addresses where people may come by a proxy of this machine that is not named; nil if one is named, or if
+    /// none is needed.
+    public var proxyNotice: String? {
+        guard isLoopback, proxies?.isEmpty == true else { return nil }
+        return
+            "console.trustedProxies is empty: behind a proxy on this host everyone has the address \(address) for locks, shares of "
+            + "connections and the audit log. Name the proxy there (127.0.0.1), and let it set X-Forwarded-For"
+    }
+
     /// What is wrong with the settings beside files, and what to give instead.
     public var problems: [String] {
         var problems: [String] = []

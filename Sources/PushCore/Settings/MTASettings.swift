@@ -25,6 +25,10 @@ public struct MasterSettings: Sendable, Equatable {
     public var dataBaseRetryDelaySec = 10
     /// The most children on this host, of all applications and external accounts together.
     public var maxSpareServers = 2
+    /// The most children beyond these, for applications that have little to send.
+    public var maxSmallChildren = 16
+    /// The connections of the database's server that this host leaves free for people and other programs.
+    public var freeDatabaseConnections = 10
     /// The children that are kept on this host though there is no work for them.
     public var minSpareServers = 0
     /// The children that are started at once, without the limit of one spawn a second, when the supervisor starts.
@@ -115,6 +119,10 @@ public struct QuarantineSettings: Sendable, Equatable {
     public var significantErrorDelaySec = 86_400
     /// After so many days without an error earlier ones are forgotten (Campaign v8, "Quarantine management").
     public var healingDays = 10
+    /// After so many days a refusal of a token that is still in doubt is decided.
+    public var doubtDays = 3
+    /// Whether it is believed then: the token is dead. A first delivery to an old list cleans it so.
+    public var believesDoubted = true
 
     /// Creates the settings with their defaults.
     public init() {}

@@ -8,6 +8,8 @@ public struct NMACSettings: Sendable, Equatable {
     public var proxyHTTP = ProxyHTTPSettings()
     /// APNs' binary protocol.
     public var binary = BinarySettings()
+    /// FCM.
+    public var fcm = TokenSourceSettings()
 
     /// Creates the settings with their defaults.
     public init() {}
@@ -34,6 +36,20 @@ public struct ProxyHTTPSettings: Sendable, Equatable {
     public var password = ""
     /// Hosts that are reached without it, separated with semicolons; `*` stands for anything.
     public var override = ""
+
+    /// Creates the settings with their defaults.
+    public init() {}
+}
+
+/// What credentials for FCM may read and ask on this host (workload identity, metadata server, token endpoints other than Google's).
+public struct TokenSourceSettings: Sendable, Equatable {
+    /// The folder below which files with tokens of another identity provider lie. Empty: none may be read.
+    public var tokenPath = ""
+    /// Addresses that may be asked for such tokens, and token endpoints other than Google's for service accounts, word for word, separated
+    /// with semicolons. Empty: none.
+    public var tokenURLs = ""
+    /// Whether Google's metadata server may be asked for tokens of the machine's service account.
+    public var metadataServer = false
 
     /// Creates the settings with their defaults.
     public init() {}

@@ -28,6 +28,9 @@ extension Settings {
         ),
         .init("nmac.binary.dispatchWindow", unit: "messages", .integer(\.nmac.binary.dispatchWindow, 1...100_000)),
         .init("nmac.binary.feedbackPeriodSec", unit: "seconds", .integer(\.nmac.binary.feedbackPeriodSec, 1...604_800)),
+        .init("nmac.fcm.tokenPath", unit: "path", .text(\.nmac.fcm.tokenPath)),
+        .init("nmac.fcm.tokenURLs", unit: "addresses", .text(\.nmac.fcm.tokenURLs)),
+        .init("nmac.fcm.metadataServer", unit: "true or false", .flag(\.nmac.fcm.metadataServer)),
         .init("mta.workingPath", unit: "path", .text(\.mta.workingPath)),
         .init(
             "mta.preparation.messagesPerPart",
@@ -45,6 +48,8 @@ extension Settings {
             .integer(\.mta.quarantine.significantErrorDelaySec, 0...31_536_000)
         ),
         .init("mta.quarantine.healingDays", unit: "days", .integer(\.mta.quarantine.healingDays, 1...3_650)),
+        .init("mta.quarantine.doubtDays", unit: "days", .integer(\.mta.quarantine.doubtDays, 1...365)),
+        .init("mta.quarantine.believesDoubted", unit: "true or false", .flag(\.mta.quarantine.believesDoubted)),
     ]
 
     private static let masterDefinitions: [SettingDefinition] = [
@@ -59,6 +64,12 @@ extension Settings {
             .integer(\.mta.master.dataBaseRetryDelaySec, 1...3_600)
         ),
         .init("mta.master.maxSpareServers", unit: "children", .integer(\.mta.master.maxSpareServers, 1...1_000)),
+        .init("mta.master.maxSmallChildren", unit: "children", .integer(\.mta.master.maxSmallChildren, 0...1_000)),
+        .init(
+            "mta.master.freeDatabaseConnections",
+            unit: "connections",
+            .integer(\.mta.master.freeDatabaseConnections, 0...10_000)
+        ),
         .init("mta.master.minSpareServers", unit: "children", .integer(\.mta.master.minSpareServers, 0...1_000)),
         .init("mta.master.startSpareServers", unit: "children", .integer(\.mta.master.startSpareServers, 0...1_000)),
         .init("mta.master.drainTimeoutSec", unit: "seconds", .integer(\.mta.master.drainTimeoutSec, 1...3_600)),

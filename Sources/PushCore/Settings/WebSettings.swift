@@ -17,7 +17,7 @@ public struct WebSettings: Sendable, Equatable {
     /// The folder of the tracking spools.
     public var workingPath = "/var/lib/pushmta/web"
     /// Where a line for each request goes: a file, `-` for standard output. Empty: nowhere.
-    public var accessLog = "-"
+    public var accessLog = ""
     /// Whether `/r/test` tells where the request came from.
     public var showSourceIP = true
     /// How long requests under way may take when it is asked to end, in seconds.

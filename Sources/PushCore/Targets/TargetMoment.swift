@@ -8,6 +8,12 @@ public enum TargetMoment: Sendable, Hashable {
     /// Reads `YYYY-MM-DD`, or that with `T` or a space, `hh:mm`, `:ss`, `.ffffff` and `Z` or an offset such as `+02:00`; without
     /// one it is UTC. Nil if it is something else, or a day that does not exist.
     public init?(_ text: String) {
+        guard let read = Self.read(text) else { return nil }
+        self = .absolute(microseconds: read.microseconds)
+    }
+
+    /// Microseconds since 1970-01-01 00:00 UTC, and whether the text says its zone.
+    fileprivate static func read(_ text: String) -> (microseconds: Int64, hasZone: Bool)? {
         var reader = Reader(Array(text.utf8))
         guard let year = reader.digits(4), year > 0, reader.take("-"), let month = reader.digits(2),
             (1...12).contains(month), reader.take("-"), let day = reader.digits(2),
@@ -21,7 +27,7 @@ public enum TargetMoment: Sendable, Hashable {
             fraction = time.microseconds
         }
         guard reader.isAtEnd else { return nil }
-        self = .absolute(microseconds: seconds * 1_000_000 + fraction)
+        return (seconds * 1_000_000 + fraction, reader.hasZone)
     }
 
     /// The days of a month in the Gregorian calendar.
@@ -47,6 +53,8 @@ public enum TargetMoment: Sendable, Hashable {
     private struct Reader {
         private let bytes: [UInt8]
         private var position = 0
+        /// Whether a zone was read.
+        private(set) var hasZone = false
 
         init(_ bytes: [UInt8]) { self.bytes = bytes }
 
@@ -83,13 +91,17 @@ public enum TargetMoment: Sendable, Hashable {
                     microseconds = fraction
                 }
             }
-            if take("Z") { return (seconds, microseconds) }
+            if take("Z") {
+                hasZone = true
+                return (seconds, microseconds)
+            }
             let isEast = take("+")
             guard isEast || take("-") else { return (seconds, microseconds) }
             // PostgreSQL knows no offset of 16 hours or more.
             guard let hours = digits(2), hours < 16 else { return nil }
             _ = take(":")
             guard let minutes = digits(2), minutes < 60 else { return nil }
+            hasZone = true
             let offset = hours * 3600 + minutes * 60
             return (isEast ? seconds - offset : seconds + offset, microseconds)
         }
@@ -106,6 +118,23 @@ public enum TargetMoment: Sendable, Hashable {
             for _ in count..<6 { value *= 10 }
             return value
         }
+    }
+}
+
+/// A time with its zone, as files give it.
+public struct ZonedTime: Sendable, Hashable {
+    /// Microseconds since 1970-01-01 00:00 UTC.
+    public let microsecondsSince1970: Int64
+
+    /// What is wrong with a text that is none.
+    public static let words = "is not a time with its zone, such as 2026-11-28T10:00:00Z or 2026-11-28 10:00:00+01:00"
+
+    /// Reads what ``TargetMoment/init(_:)`` does, and refuses a time without a zone, as its meaning is unclear.
+    public init?(_ text: String) {
+        // PostgreSQL writes +00, where others write +00:00.
+        let isShort = text.contains(":") && text.utf8.suffix(3).first.map { "+-".utf8.contains($0) } == true
+        guard let read = TargetMoment.read(isShort ? text + ":00" : text), read.hasZone else { return nil }
+        microsecondsSince1970 = read.microseconds
     }
 }
 

@@ -31,25 +31,53 @@ COMMENT ON TABLE pushmta_engine.installation IS
 
 INSERT INTO pushmta_engine.installation DEFAULT VALUES;
 
-CREATE FUNCTION pushmta_engine.is_plain(value text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT value !~ '[\u0001-\u001F\u007F-\u009F\u2028\u2029]'
-        AND value ~ '[^ \u00A0\u00AD\u115F\u1160\u1680\u180E\u2000-\u200F\u202F\u205F-\u2064\u2800\u3000\u3164\uFEFF\uFFA0]' $$;
+-- Locks are tables without columns. Any session may take an advisory lock; only roles of the engine and functions of this schema can
+-- take these. A lock on a table writes nothing, unlike one on a row, and shows its name in pg_locks. The tables are never read, and
+-- no mode that is taken blocks a backup.
+CREATE TABLE pushmta_engine.partition_lock ();
+COMMENT ON TABLE pushmta_engine.partition_lock IS 'A session that makes partitions holds it, SHARE ROW EXCLUSIVE.';
+
+CREATE TABLE pushmta_engine.registration_lock ();
+COMMENT ON TABLE pushmta_engine.registration_lock IS
+    'A session that looks at subscriptions and then adds to them holds it, SHARE ROW EXCLUSIVE: registrations and imports.';
+
+CREATE TABLE pushmta_engine.message_id_lock ();
+COMMENT ON TABLE pushmta_engine.message_id_lock IS 'A session that takes numbers for int32 message ids holds it, SHARE ROW EXCLUSIVE.';
+
+CREATE TABLE pushmta_engine.feedback_lock ();
+COMMENT ON TABLE pushmta_engine.feedback_lock IS 'The feedback worker that begins to act holds it, SHARE ROW EXCLUSIVE.';
+
+CREATE TABLE pushmta_engine.credential_key_lock ();
+COMMENT ON TABLE pushmta_engine.credential_key_lock IS
+    'A session that seals a credential holds it, ROW SHARE; one that changes the set of keys, EXCLUSIVE.';
+
+DO $$ BEGIN
+    FOR slot IN 0..31 LOOP
+        EXECUTE format('CREATE TABLE pushmta_engine.delivery_lock_%s ()', slot);
+        EXECUTE format('COMMENT ON TABLE pushmta_engine.delivery_lock_%s IS %L', slot,
+            'The queue in front of the rows of deliveries: see pushmta_engine.lock_delivery.');
+    END LOOP;
+END $$;
+
+CREATE FUNCTION pushmta_engine.is_plain(value text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN value !~ '[\u0001-\u001F\u007F-\u009F\u2028\u2029]'
+        AND value ~ '[^ \u00A0\u00AD\u115F\u1160\u1680\u180E\u2000-\u200F\u202F\u205F-\u2064\u2800\u3000\u3164\uFEFF\uFFA0]';
 COMMENT ON FUNCTION pushmta_engine.is_plain(text) IS
     'Control characters of C0 and C1, and what else begins a line, would be obeyed by terminals and tear tables and logs. '
     'Blank is what has only white space and characters that show nothing. Rules of tables run with the rights of whoever writes.';
 
-CREATE FUNCTION pushmta_engine.is_name(value text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT octet_length(value) BETWEEN 1 AND 200 AND pushmta_engine.is_plain(value) $$;
+CREATE FUNCTION pushmta_engine.is_name(value text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN octet_length(value) BETWEEN 1 AND 200 AND pushmta_engine.is_plain(value);
 COMMENT ON FUNCTION pushmta_engine.is_name(text) IS
     'Whether a text can be a name: plain, not blank, up to 200 bytes.';
 
-CREATE FUNCTION pushmta_engine.is_label(value text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT value = '' OR char_length(value) <= 500 AND pushmta_engine.is_plain(value) $$;
+CREATE FUNCTION pushmta_engine.is_label(value text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN value = '' OR char_length(value) <= 500 AND pushmta_engine.is_plain(value);
 COMMENT ON FUNCTION pushmta_engine.is_label(text) IS
     'Whether a text can be a label: plain, not blank, up to 500 characters; an empty one is none.';
 
-CREATE FUNCTION pushmta_engine.is_integration_key(value text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT octet_length(value) BETWEEN 1 AND 1000 AND pushmta_engine.is_plain(value) $$;
+CREATE FUNCTION pushmta_engine.is_integration_key(value text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN octet_length(value) BETWEEN 1 AND 1000 AND pushmta_engine.is_plain(value);
 COMMENT ON FUNCTION pushmta_engine.is_integration_key(text) IS
     'Whether a text can be an integration key.';
 
@@ -76,18 +104,18 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.require_label(text, text, text) IS
     'Refuses a label in words.';
 
-CREATE FUNCTION pushmta_engine.token_problem(platform text, token text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT CASE
+CREATE FUNCTION pushmta_engine.token_problem(platform text, token text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE
         WHEN platform = 'ios' THEN CASE WHEN token !~ '^([0-9A-Fa-f]{2}){32,100}$'
             THEN 'an APNs token has 64 hexadecimal digits, or an even number up to 200' END
         WHEN token ~ '^[0-9A-Fa-f]{64,}$' THEN 'it is that of an iOS device, hexadecimal digits only'
         WHEN length(token) NOT BETWEEN 20 AND 2000 OR token ~ '[^!-~]'
-            THEN 'an FCM token has 20 to 2,000 printable characters' END $$;
+            THEN 'an FCM token has 20 to 2,000 printable characters' END;
 COMMENT ON FUNCTION pushmta_engine.token_problem(text, text) IS
     'What is wrong with a push token that people give for a platform; null if nothing is.';
 
-CREATE FUNCTION pushmta_engine.is_push_token(token text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT length(token) BETWEEN 8 AND 2000 AND token !~ '[^!-~]' $$;
+CREATE FUNCTION pushmta_engine.is_push_token(token text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN length(token) BETWEEN 8 AND 2000 AND token !~ '[^!-~]';
 COMMENT ON FUNCTION pushmta_engine.is_push_token(text) IS
     'Whether it could be a token of some platform.';
 
@@ -110,32 +138,50 @@ COMMENT ON FUNCTION pushmta_engine.plain_token() IS
     'Subscriptions keep APNs tokens in lower case; written otherwise one would exclude nobody, and reach nobody. FCM tokens '
     'have letters behind a colon and stay as they are.';
 
-CREATE FUNCTION pushmta_engine.status_name(status smallint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT CASE status WHEN 0 THEN 'ignored' WHEN 1 THEN 'sent' WHEN 2 THEN 'failed' WHEN 6 THEN 'pending'
-        WHEN 7 THEN 'canceled' WHEN 8 THEN 'not_applicable' WHEN 9 THEN 'unknown' END $$;
+CREATE FUNCTION pushmta_engine.trimmed(value text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT regexp_replace(regexp_replace(value, '^[\u0009-\u000D\u0085\u2028\u2029 \u00A0\u00AD\u115F\u1160\u1680\u180E'
+            || '\u2000-\u200F\u202F\u205F-\u2064\u2800\u3000\u3164\uFEFF\uFFA0]+', ''),
+            '[\u0009-\u000D\u0085\u2028\u2029 \u00A0\u00AD\u115F\u1160\u1680\u180E'
+            || '\u2000-\u200F\u202F\u205F-\u2064\u2800\u3000\u3164\uFEFF\uFFA0]+$', '') $$;
+COMMENT ON FUNCTION pushmta_engine.trimmed(text) IS
+    'A key without the invisible characters at its ends, as in Swift''s KeyText: to its writer it is the same key.';
+
+CREATE FUNCTION pushmta_engine.trim_user_key() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    NEW.user_key := trimmed(NEW.user_key);
+    RETURN NEW;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.trim_user_key() IS
+    'Subscriptions keep user keys without blanks at their ends; a key with blanks would exclude no one, and reach no one.';
+
+CREATE FUNCTION pushmta_engine.status_name(status smallint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE status WHEN 0 THEN 'ignored' WHEN 1 THEN 'sent' WHEN 2 THEN 'failed' WHEN 6 THEN 'pending'
+        WHEN 7 THEN 'canceled' WHEN 8 THEN 'not_applicable' WHEN 9 THEN 'unknown' END;
 COMMENT ON FUNCTION pushmta_engine.status_name(smallint) IS
     'The name of a status of the broad log.';
 
-CREATE FUNCTION pushmta_engine.failure_type(failure smallint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT CASE failure >> 8 WHEN 0 THEN 'ignored' WHEN 1 THEN 'soft' WHEN 2 THEN 'hard' END $$;
+CREATE FUNCTION pushmta_engine.failure_type(failure smallint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE failure >> 8 WHEN 0 THEN 'ignored' WHEN 1 THEN 'soft' WHEN 2 THEN 'hard' END;
 COMMENT ON FUNCTION pushmta_engine.failure_type(smallint) IS
     'The type of a failure, by Adobe Campaign''s numbers.';
 
-CREATE FUNCTION pushmta_engine.failure_reason(failure smallint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT CASE failure & 255 WHEN 0 THEN 'Undefined' WHEN 1 THEN 'User unknown' WHEN 3 THEN 'Unreachable'
-        WHEN 20 THEN 'Refused' END $$;
+CREATE FUNCTION pushmta_engine.failure_reason(failure smallint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE failure & 255 WHEN 0 THEN 'Undefined' WHEN 1 THEN 'User unknown' WHEN 3 THEN 'Unreachable'
+        WHEN 20 THEN 'Refused' END;
 COMMENT ON FUNCTION pushmta_engine.failure_reason(smallint) IS
     'The reason of a failure, by Adobe Campaign''s numbers.';
 
-CREATE FUNCTION pushmta_engine.exclusion_name(code smallint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT CASE code WHEN 1 THEN 'disabled' WHEN 2 THEN 'opted_out' WHEN 3 THEN 'quarantine' WHEN 5 THEN 'duplicate'
-        WHEN 6 THEN 'unknown_subscription' WHEN 7 THEN 'exclusion_list' WHEN 8 THEN 'condition_failed' ELSE 'other' END $$;
+CREATE FUNCTION pushmta_engine.exclusion_name(code smallint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE code WHEN 1 THEN 'disabled' WHEN 2 THEN 'opted_out' WHEN 3 THEN 'quarantine' WHEN 5 THEN 'duplicate'
+        WHEN 6 THEN 'unknown_subscription' WHEN 7 THEN 'exclusion_list' WHEN 8 THEN 'condition_failed' ELSE 'other' END;
 COMMENT ON FUNCTION pushmta_engine.exclusion_name(smallint) IS
     'Why somebody is left out: subscription.exclusion, and what preparation adds.';
 
 CREATE FUNCTION pushmta_engine.circuit_of(state text, next_probe_at timestamptz) RETURNS text
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT CASE WHEN next_probe_at IS NULL THEN 'closed' ELSE coalesce(state, 'closed') END $$;
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN next_probe_at IS NULL THEN 'closed' ELSE coalesce(state, 'closed') END;
 COMMENT ON FUNCTION pushmta_engine.circuit_of(text, timestamptz) IS
     'The state of a circuit as it is shown: one without a time of its next probe is closed.';
 

@@ -50,7 +50,8 @@ CREATE TABLE pushmta_engine.external_account (
     name text NOT NULL UNIQUE CHECK (name <> '') CONSTRAINT external_account_name_form CHECK (pushmta_engine.is_name(name)),
     label text NOT NULL DEFAULT '' CONSTRAINT external_account_label_form CHECK (pushmta_engine.is_label(label)),
     connector text NOT NULL CHECK (connector IN ('ios-binary', 'ios-http2', 'android-v1', 'android-v2')),
-    host text NOT NULL DEFAULT '',
+    -- As long as a DNS name may be.
+    host text NOT NULL DEFAULT '' CHECK (octet_length(host) <= 253),
     port integer NOT NULL DEFAULT 443 CHECK (port BETWEEN 1 AND 65535),
     options jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(options) = 'object'),
     active boolean NOT NULL DEFAULT true,
@@ -67,7 +68,8 @@ CREATE TABLE pushmta_engine.credential (
     sealed bytea NOT NULL,
     attributes jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(attributes) = 'object'),
     fingerprint text NOT NULL DEFAULT '',
-    expires_at timestamptz,
+    -- Views reckon with it, and fail for all of them where one has no end.
+    expires_at timestamptz CHECK (expires_at BETWEEN '1970-01-01Z' AND '9999-12-31T23:59:59Z'),
     created_at timestamptz NOT NULL DEFAULT now(),
     changed_at timestamptz NOT NULL DEFAULT now()
 );
@@ -122,6 +124,10 @@ CREATE TABLE pushmta_engine.application_health (
 );
 COMMENT ON TABLE pushmta_engine.application_health IS 'The circuit breaker of each application, shared by all hosts.';
 
+-- What keeps a delivery is asked for with each of its looks, and there are as many rows as applications.
+CREATE INDEX application_health_open ON pushmta_engine.application_health (application_id) WHERE state <> 'closed';
+CREATE INDEX external_account_inactive ON pushmta_engine.external_account (id) WHERE NOT active;
+
 CREATE TABLE pushmta_engine.gateway_trouble (
     application_id integer NOT NULL REFERENCES pushmta_engine.application ON DELETE CASCADE,
     external_account_id integer NOT NULL REFERENCES pushmta_engine.external_account ON DELETE CASCADE,
@@ -143,27 +149,57 @@ COMMENT ON TABLE pushmta_engine.gateway_trouble IS
     'hosts; the row stays as the record of the last time. Beside the circuit of the application (application_health), so that '
     'one account''s gateway does not stop the application on another.';
 
+CREATE TABLE pushmta_engine.credential_wait (
+    application_id integer NOT NULL REFERENCES pushmta_engine.application ON DELETE CASCADE,
+    external_account_id integer NOT NULL REFERENCES pushmta_engine.external_account ON DELETE CASCADE,
+    reason text NOT NULL,
+    began_at timestamptz NOT NULL DEFAULT now(),
+    -- One message every five minutes finds out whether it was corrected.
+    next_probe_at timestamptz NOT NULL DEFAULT now() + interval '5 minutes',
+    probes integer NOT NULL DEFAULT 0,
+    -- A message got through: those that still wait are let go, and the row goes with the last of them.
+    ended_at timestamptz,
+    PRIMARY KEY (application_id, external_account_id, reason)
+);
+COMMENT ON TABLE pushmta_engine.credential_wait IS
+    'Wrong credentials that are stored with a gateway and that only some messages of an application need: the parts of these wait '
+    'apart (delivery_part.waits_for), and all others go on.';
+
 CREATE TABLE pushmta_engine.web_certificate (
-    host text NOT NULL,
-    file text NOT NULL,
-    expires_at timestamptz NOT NULL,
+    host text NOT NULL CHECK (pushmta_engine.is_name(host)),
+    file text NOT NULL CHECK (char_length(file) <= 4096 AND pushmta_engine.is_plain(file)),
+    expires_at timestamptz NOT NULL CHECK (expires_at BETWEEN '1970-01-01Z' AND '9999-12-31T23:59:59Z'),
     reported_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (host, file)
 );
 COMMENT ON TABLE pushmta_engine.web_certificate IS 'The certificates that web processes serve HTTPS with, by host and file.';
 
 CREATE FUNCTION pushmta_engine.note_web_certificate(from_host text, from_file text, expires double precision) RETURNS void
-    LANGUAGE sql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
-        INSERT INTO web_certificate (host, file, expires_at) VALUES (from_host, from_file, to_timestamp(expires))
-        ON CONFLICT (host, file) DO UPDATE SET expires_at = excluded.expires_at, reported_at = now();
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    -- Far more than there are web processes.
+    most constant integer := 1000;
+BEGIN
+    -- No certificate that a program still takes ended before the year 2000; NaN is above every number.
+    IF expires BETWEEN 946684800 AND 253402300799 AND is_name(from_host) AND char_length(from_file) <= 4096 AND is_plain(from_file) THEN
         -- A host that serves no HTTPS any more, or another file.
-        DELETE FROM web_certificate w WHERE w.reported_at < now() - interval '1 day'; $$;
+        DELETE FROM web_certificate w WHERE w.reported_at < now() - interval '1 day';
+        IF (SELECT count(*) FROM web_certificate) < most
+            OR EXISTS (SELECT FROM web_certificate w WHERE w.host = from_host AND w.file = from_file) THEN
+            INSERT INTO web_certificate (host, file, expires_at) VALUES (from_host, from_file, to_timestamp(expires))
+            ON CONFLICT (host, file) DO UPDATE SET expires_at = excluded.expires_at, reported_at = now();
+        END IF;
+        RETURN;
+    END IF;
+    RAISE EXCEPTION 'The expiry of a web process''s certificate cannot be noted: its host, file or time is not valid.'
+        USING ERRCODE = 'PM007', HINT = 'Host and file must be plain texts, and the time in the years 2000 to 9999.';
+END $$;
 COMMENT ON FUNCTION pushmta_engine.note_web_certificate(text, text, double precision) IS
-    'Notes when the certificate of a web process expires.';
+    'Notes when the certificate of a web process expires, for at most 1,000. A web process is least trusted: its values are checked.';
 
 CREATE VIEW pushmta.web_certificate AS
 SELECT w.host, w.file, w.expires_at, w.reported_at FROM pushmta_engine.web_certificate w
-WHERE w.reported_at > now() - interval '1 hour';
+WHERE w.reported_at > now() - interval '1 hour' AND isfinite(w.expires_at);
 COMMENT ON VIEW pushmta.web_certificate IS
     'The certificates that web processes serve HTTPS with, as they reported them within the hour.';
 
@@ -244,7 +280,7 @@ COMMENT ON VIEW pushmta.application IS 'Applications: their service, platform, a
 -- monitoring nor marketing systems may look into.
 CREATE VIEW pushmta.credential AS
 SELECT c.id, c.kind, c.fingerprint, c.seal_key_id, c.expires_at,
-    floor(extract(epoch FROM c.expires_at - now()) / 86400)::integer AS days_left,
+    CASE WHEN isfinite(c.expires_at) THEN floor(extract(epoch FROM c.expires_at - now()) / 86400)::integer END AS days_left,
     ARRAY(SELECT a.name FROM pushmta_engine.application a WHERE a.credential_id = c.id ORDER BY a.name) AS applications,
     c.created_at, c.attributes
 FROM pushmta_engine.credential c;
@@ -631,3 +667,15 @@ COMMENT ON FUNCTION pushmta_engine.console_save_credential(bytea, timestamptz, i
     text, timestamptz, boolean) IS
     'Stores a credential that is sealed already, and binds it to an application, for an administrator who has signed in. The console '
     'writes credentials and reads none.';
+
+CREATE FUNCTION pushmta_engine.hold_credential_key(alone boolean) RETURNS void LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    IF alone THEN
+        LOCK TABLE pushmta_engine.credential_key_lock IN EXCLUSIVE MODE;
+    ELSE
+        LOCK TABLE pushmta_engine.credential_key_lock IN ROW SHARE MODE;
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.hold_credential_key(boolean) IS
+    'Locks the key that seals credentials until the end of the transaction: exclusively to change the set of keys, shared to seal.';

@@ -1,8 +1,8 @@
 -- Subscriptions: who has which application on which device, and what registration does to them.
 
 -- Without a search path of its own, so that it becomes part of the expression of an index.
-CREATE FUNCTION pushmta_engine.token_hash(token text) RETURNS bytea LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT sha256(decode(replace(token, '\', '\\'), 'escape')) $$;
+CREATE FUNCTION pushmta_engine.token_hash(token text) RETURNS bytea LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN sha256(decode(replace(token, '\', '\\'), 'escape'));
 COMMENT ON FUNCTION pushmta_engine.token_hash(text) IS
     'SHA-256 of a push token as it is stored, by which it is looked up without being told.';
 
@@ -24,6 +24,8 @@ CREATE TABLE pushmta_engine.subscription (
         CASE WHEN opted_out THEN 2 WHEN NOT enabled THEN 1 WHEN quarantine_status >= 2 THEN 3 ELSE 0 END) STORED,
     enabled boolean NOT NULL DEFAULT true,
     opted_out boolean NOT NULL DEFAULT false,
+    -- When the person said so; null if it was taken over from another subscription.
+    opted_out_at timestamptz,
     -- Whether somebody else than the device has said whose it is: a proof, the API, or an import.
     user_key_proven boolean NOT NULL DEFAULT false,
     push_token text NOT NULL CHECK (push_token <> ''),
@@ -53,7 +55,7 @@ CREATE INDEX subscription_device ON pushmta_engine.subscription (application_id,
 -- Those in quarantine, by application, the newest last.
 CREATE INDEX subscription_quarantine ON pushmta_engine.subscription (application_id, quarantined_at, id) WHERE quarantine_status = 2;
 -- Few at any time: a duty looks each second for those whose errors are long past.
-CREATE INDEX subscription_errors ON pushmta_engine.subscription (last_error_at) WHERE quarantine_status = 1;
+CREATE INDEX subscription_errors ON pushmta_engine.subscription (last_error_at) WHERE quarantine_status = 1 AND soft_errors > 0;
 -- What says that a person wants nothing is never thrown away: nobody else knows it.
 CREATE INDEX subscription_disabled_long ON pushmta_engine.subscription (disabled_at)
     WHERE NOT enabled AND quarantine_status < 3 AND NOT opted_out;
@@ -121,6 +123,18 @@ FROM pushmta_engine.forgotten_subscription f;
 COMMENT ON VIEW pushmta.forgotten_subscription IS
     'The subscriptions that pushmta.forget_user emptied, and whether the feedback worker has cleaned the logs of them.';
 
+CREATE TABLE pushmta_engine.application_growth (
+    application_id integer NOT NULL,
+    -- 1 subscriptions that registrations made, 2 receipts and clicks of messages that had one of the kind before.
+    kind smallint NOT NULL CHECK (kind IN (1, 2)),
+    hour timestamptz NOT NULL,
+    n bigint NOT NULL,
+    PRIMARY KEY (application_id, kind, hour)
+) WITH (fillfactor = 50);
+COMMENT ON TABLE pushmta_engine.application_growth IS
+    'What devices, or clients that claim to be one, have added to an application in each hour of the last eight days.';
+CREATE INDEX application_growth_hour ON pushmta_engine.application_growth (hour);
+
 CREATE FUNCTION pushmta_engine.registrable_applications()
     RETURNS TABLE (id integer, name text, platform text, integration_key text, parameters text)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -144,19 +158,21 @@ COMMENT ON FUNCTION pushmta_engine.registration_proof_keys() IS
 -- Stores registrations in the order of the arrays, as if each were a transaction of its own:
 -- * the same token and user again: updated, enabled, its errors forgotten;
 -- * another user on the token: a new subscription, the old one is disabled;
--- * another token of a device that says which it is: the old one is disabled, unless it is of a user who was proven and is not this one:
---   a device can say any id;
+-- * another token of a device that says which it is: the old one is disabled if it is of the same user. Any client can send any device
+--   id, and no proof of a user proves it, so an address of another user, or of none, ends only when its gateway says so;
 -- * who opted out on a device stays opted out there, whatever became of the token: an SDK registers by itself, and only the API
 --   opts in. What counts is the subscription of the same device and user that was registered last.
--- Of several for one token the last counts, and of several of one device; each of them ends what was before it. Whoever calls
--- it waits for the others, so that two registrations never miss each other; what else changes subscriptions meanwhile makes
+-- Of several for one token the last counts, and of several of one user's device; each of them ends what was before it. Callers
+-- wait for each other, so that two registrations never miss each other; what else changes subscriptions meanwhile makes
 -- it fail with an error to try again. Joins go by index, one registration at a time, however large the table was when the
 -- statements were planned.
 CREATE FUNCTION pushmta_engine.register_devices(
     application_ids integer[], tokens text[], user_keys text[], device_ids text[], locales text[], time_zones text[],
-    devices text[], recipients text[], parameter_sets text[], extras text[]
+    devices text[], recipients text[], parameter_sets text[], extras text[], is_growth boolean DEFAULT true
 ) RETURNS TABLE (created integer, updated integer, disabled integer) LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+    SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off
+    -- While it waits for a row that another transaction has changed, all other registrations wait for it: the caller tries again.
+    SET lock_timeout = '100ms' AS $$
 #variable_conflict use_column
 DECLARE
     -- For each registration the subscription that it updates, 0 for a new one, -1 if a later one counts in its place.
@@ -165,10 +181,11 @@ DECLARE
     reasons text[];
     expected integer;
 BEGIN
-    PERFORM pg_advisory_xact_lock(5786284502004);
+    LOCK TABLE pushmta_engine.registration_lock IN SHARE ROW EXCLUSIVE MODE;
     WITH ranked AS MATERIALIZED (
         SELECT g.*, g.n = max(g.n) OVER (PARTITION BY g.application_id, g.push_token) AS last_of_token,
-            g.device_id IS NULL OR g.n = max(g.n) OVER (PARTITION BY g.application_id, g.device_id) AS last_of_device
+            g.device_id IS NULL OR g.user_key = ''
+                OR g.n = max(g.n) OVER (PARTITION BY g.application_id, g.device_id, g.user_key) AS last_of_device
         FROM unnest(application_ids, tokens, user_keys, device_ids) WITH ORDINALITY
             g(application_id, push_token, user_key, device_id, n)
     ), found AS MATERIALIZED (
@@ -188,9 +205,9 @@ BEGIN
         SELECT e.id, 'token_renewed'
         FROM found r CROSS JOIN LATERAL (SELECT s.id, s.push_token FROM subscription s
             WHERE s.application_id = r.application_id AND s.device_id = r.device_id AND s.enabled
-                AND s.push_token <> r.push_token AND NOT (s.user_key_proven AND s.user_key NOT IN ('', r.user_key)) OFFSET 0) e
-        WHERE r.device_id IS NOT NULL AND NOT EXISTS (SELECT FROM found k WHERE k.last_of_token AND k.last_of_device
-            AND k.application_id = r.application_id AND k.push_token = e.push_token)
+                AND s.user_key = r.user_key AND s.push_token <> r.push_token OFFSET 0) e
+        WHERE r.device_id IS NOT NULL AND r.user_key <> '' AND NOT EXISTS (SELECT FROM found k WHERE k.last_of_token
+            AND k.last_of_device AND k.application_id = r.application_id AND k.push_token = e.push_token)
     )
     SELECT (SELECT array_agg(CASE WHEN NOT (f.last_of_token AND f.last_of_device) THEN -1
             WHEN f.is_his THEN f.enabled_id ELSE coalesce(f.disabled_id, 0) END ORDER BY f.n) FROM found f),
@@ -246,7 +263,12 @@ BEGIN
                     WHERE x.application_id = f.application_id AND x.device_id = f.device_id OFFSET 0) o
                 WHERE o.user_key = f.user_key ORDER BY o.registered_at DESC, o.id DESC LIMIT 1), false) END
         FROM given f WHERE f.target = 0 ORDER BY f.n
-        RETURNING 1
+        RETURNING application_id
+    ), grown AS (
+        INSERT INTO application_growth AS g (application_id, kind, hour, n)
+        SELECT m.application_id, 1, date_trunc('hour', now(), 'UTC'), count(*) FROM made m WHERE is_growth
+        GROUP BY m.application_id ORDER BY 1
+        ON CONFLICT (application_id, kind, hour) DO UPDATE SET n = g.n + excluded.n
     )
     SELECT (SELECT count(*) FROM made), (SELECT count(*) FROM changed), (SELECT count(*) FROM given)
     INTO created, updated, expected;
@@ -257,15 +279,18 @@ BEGIN
     RETURN NEXT;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.register_devices(
-    integer[], text[], text[], text[], text[], text[], text[], text[], text[], text[]) IS
-    'Stores registrations in the order of the arrays, as if each were a transaction of its own.';
+    integer[], text[], text[], text[], text[], text[], text[], text[], text[], text[], boolean) IS
+    'Stores registrations in the order of the arrays, as if each were its own transaction; is_growth says whether new ones came from '
+    'outside.';
 
 -- Stores registrations as register_devices does, after it has found out whose the devices are. A claim is
 -- * proven: the user key was said by somebody whom the service trusts, and the subscription notes that;
 -- * open: the service took the device's word when it was asked; if it does not any more, the claim is unproven, or server;
 -- * unproven: the user key counts only if the enabled subscription of the token has the same one, so that a device that registers
 --   again without a proof stays whose it is; else it has none;
--- * server: the device is not asked at all; the subscription of the token keeps the user key that it has.
+-- * server: the device is not asked at all; the subscription of the token keeps the user key that it has;
+-- * kept: the registration has no key: as server, and a token that was disabled comes back as the one that had it last, a new one of
+--   a known device is its user's.
 -- Registrations of one token in one call must not depend on each other; the caller sees to that.
 CREATE FUNCTION pushmta_engine.register_claims(
     application_ids integer[], tokens text[], user_keys text[], device_ids text[], locales text[], time_zones text[],
@@ -278,9 +303,17 @@ DECLARE
     serving integer[];
     keys text[];
 BEGIN
+    -- What the web process refuses, which is least trusted: indices have keys of a third of a page, and the rest is settings of a device.
+    IF EXISTS (SELECT FROM unnest(tokens, user_keys, device_ids, locales, time_zones) g(push_token, user_key, device_id, locale, time_zone)
+        WHERE octet_length(g.push_token) > 4096 OR octet_length(g.user_key) > 1000 OR octet_length(g.device_id) > 1000
+            OR octet_length(g.locale) > 200 OR octet_length(g.time_zone) > 200) THEN
+        RAISE EXCEPTION 'A registration has a value that is too long.'
+            USING ERRCODE = 'PM007',
+                HINT = 'A token has at most 4,096 bytes, a user key and a device id 1,000, a locale and a time zone 200.';
+    END IF;
     -- That of register_devices: what is looked at here is still so there. That of unlink_unproven, too: what comes before it is
     -- unlinked there, and what comes after it sees the service's new setting here.
-    PERFORM pg_advisory_xact_lock(5786284502004);
+    LOCK TABLE pushmta_engine.registration_lock IN SHARE ROW EXCLUSIVE MODE;
     IF 'open' = ANY(claims) THEN
         trusting := ARRAY(SELECT a.id FROM application a JOIN service v ON v.id = a.service_id
             WHERE a.id = ANY(application_ids) AND v.user_key_trust = 'open');
@@ -291,18 +324,27 @@ BEGIN
         SELECT CASE WHEN g.claim = 'proven' OR g.claim = 'open' AND g.application_id = ANY(trusting) THEN g.user_key ELSE coalesce((
                 SELECT s.user_key FROM subscription s
                 WHERE s.application_id = g.application_id AND s.push_token = g.push_token AND s.enabled
-                    AND (g.claim = 'server' OR g.claim = 'open' AND g.application_id = ANY(serving) OR s.user_key = g.user_key)),
+                    AND (g.claim IN ('server', 'kept') OR g.claim = 'open' AND g.application_id = ANY(serving) OR s.user_key = g.user_key)),
+                CASE g.claim WHEN 'kept' THEN (SELECT (array_agg(s.user_key ORDER BY s.disabled_at DESC NULLS LAST, s.id DESC))[1]
+                    FROM subscription s WHERE s.application_id = g.application_id AND s.push_token = g.push_token AND NOT s.enabled
+                        AND s.disabled_reason NOT IN ('seed', 'seed_removed')) END,
+                -- The device has another token now.
+                CASE g.claim WHEN 'kept' THEN (SELECT (array_agg(s.user_key ORDER BY s.registered_at DESC, s.id DESC))[1]
+                    FROM subscription s WHERE s.application_id = g.application_id AND s.device_id = g.device_id AND s.enabled) END,
                 '') END
-        FROM unnest(application_ids, tokens, user_keys, claims) WITH ORDINALITY g(application_id, push_token, user_key, claim, n)
+        FROM unnest(application_ids, tokens, user_keys, device_ids, claims) WITH ORDINALITY
+            g(application_id, push_token, user_key, device_id, claim, n)
         ORDER BY g.n);
     RETURN QUERY SELECT r.created, r.updated, r.disabled FROM register_devices(application_ids, tokens, keys, device_ids, locales,
         time_zones, devices, recipients, parameter_sets, extras) r;
-    IF 'proven' <> ALL(claims) THEN
+    IF NOT claims && ARRAY['proven', 'kept'] THEN
         RETURN;
     END IF;
     UPDATE subscription s SET user_key_proven = true
-    FROM unnest(application_ids, tokens, keys, claims) g(application_id, push_token, user_key, claim)
-    WHERE g.claim = 'proven' AND g.user_key <> '' AND s.application_id = g.application_id AND s.push_token = g.push_token
+    FROM unnest(application_ids, tokens, keys, device_ids, claims) g(application_id, push_token, user_key, device_id, claim)
+    WHERE (g.claim = 'proven' OR g.claim = 'kept' AND EXISTS (SELECT FROM subscription o
+            WHERE o.application_id = g.application_id AND o.device_id = g.device_id AND o.user_key = g.user_key AND o.user_key_proven))
+        AND g.user_key <> '' AND s.application_id = g.application_id AND s.push_token = g.push_token
         AND s.enabled AND s.user_key = g.user_key AND NOT s.user_key_proven;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.register_claims(
@@ -315,7 +357,7 @@ CREATE FUNCTION pushmta_engine.unlink_unproven(application integer, behind bigin
 DECLARE
     found record;
 BEGIN
-    PERFORM pg_advisory_xact_lock(5786284502004);
+    LOCK TABLE pushmta_engine.registration_lock IN SHARE ROW EXCLUSIVE MODE;
     last_id := (SELECT max(x.id) FROM (SELECT s.id FROM subscription s WHERE s.application_id = application AND s.id > behind
         ORDER BY s.id LIMIT most) x);
     SELECT array_agg(s.push_token) AS tokens, array_agg(s.device_id) AS device_ids, array_agg(s.locale) AS locales,
@@ -328,7 +370,7 @@ BEGIN
     IF unlinked > 0 THEN
         PERFORM register_devices(array_fill(application, ARRAY[unlinked]), found.tokens, array_fill(''::text, ARRAY[unlinked]),
             found.device_ids, found.locales, found.time_zones, found.devices, array_fill(NULL::text, ARRAY[unlinked]),
-            found.parameters, found.extras);
+            found.parameters, found.extras, is_growth => false);
     END IF;
     -- One that was disabled for its token comes back with that token's quarantine.
     UPDATE subscription s SET user_key = ''
@@ -347,7 +389,9 @@ CREATE FUNCTION pushmta.unregister_device(device bigint) RETURNS void LANGUAGE p
 BEGIN
     UPDATE subscription s SET enabled = false, disabled_at = now(), disabled_reason = 'unregistered'
     WHERE s.id = device AND s.enabled;
-    IF NOT FOUND AND NOT EXISTS (SELECT FROM subscription s WHERE s.id = device) THEN
+    IF FOUND THEN
+        PERFORM note_change('subscriber.unregister', device::text, '');
+    ELSIF NOT EXISTS (SELECT FROM subscription s WHERE s.id = device) THEN
         RAISE EXCEPTION 'There is no device %.', device
             USING ERRCODE = 'PM070', HINT = 'pushmta.subscription lists them by id.';
     END IF;
@@ -355,23 +399,129 @@ END $$;
 COMMENT ON FUNCTION pushmta.unregister_device(bigint) IS
     'Sends nothing more to a device, until it registers again.';
 
-CREATE FUNCTION pushmta.set_opt_out(device bigint, opted_out boolean) RETURNS void LANGUAGE plpgsql
-    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+CREATE FUNCTION pushmta_engine.keep_opt_out(device bigint, says_no boolean) RETURNS boolean LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
 #variable_conflict use_variable
 DECLARE
     named record;
+    others bigint;
 BEGIN
-    SELECT s.application_id, s.device_id, s.user_key INTO named FROM subscription s WHERE s.id = device;
+    SELECT s.application_id, s.device_id, s.user_key, s.opted_out INTO named FROM subscription s WHERE s.id = device;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'There is no device %.', device
             USING ERRCODE = 'PM070', HINT = 'pushmta.subscription lists them by id.';
     END IF;
-    UPDATE subscription s SET opted_out = coalesce(set_opt_out.opted_out, true) WHERE s.id = device;
+    UPDATE subscription s SET opted_out = says_no, opted_out_at = CASE WHEN says_no THEN now() END WHERE s.id = device;
     -- Registrations look at them.
-    UPDATE subscription s SET opted_out = coalesce(set_opt_out.opted_out, true)
+    UPDATE subscription s SET opted_out = says_no, opted_out_at = CASE WHEN says_no THEN now() END
     WHERE s.application_id = named.application_id AND s.device_id = named.device_id AND s.user_key = named.user_key
-        AND s.id <> device AND s.opted_out IS DISTINCT FROM coalesce(set_opt_out.opted_out, true);
+        AND s.id <> device AND s.opted_out <> says_no;
+    GET DIAGNOSTICS others = ROW_COUNT;
+    RETURN named.opted_out <> says_no OR others > 0;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.keep_opt_out(bigint, boolean) IS
+    'Does what pushmta.set_opt_out does, and returns whether that changed anything. Whoever calls it puts it on record.';
+
+CREATE FUNCTION pushmta.set_opt_out(device bigint, opted_out boolean) RETURNS void LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    says_no CONSTANT boolean := coalesce(opted_out, true);
+BEGIN
+    IF keep_opt_out(device, says_no) THEN
+        PERFORM note_change(CASE WHEN says_no THEN 'subscriber.opt_out' ELSE 'subscriber.opt_in' END, device::text, '');
+    END IF;
 END $$;
 COMMENT ON FUNCTION pushmta.set_opt_out(bigint, boolean) IS
     'Notes that the person behind a device wants nothing, or something again, whichever of the device''s subscriptions it is '
     'said of. It stays when the device registers again: an SDK does that by itself.';
+
+CREATE TABLE pushmta_engine.subscription_import (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    application_id integer NOT NULL,
+    source text NOT NULL,
+    started_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    undone_at timestamptz
+);
+COMMENT ON TABLE pushmta_engine.subscription_import IS
+    'Imported files of subscriptions, kept for a day, in which they can be undone.';
+
+CREATE TABLE pushmta_engine.subscription_import_change (
+    import_id bigint NOT NULL,
+    subscription_id bigint NOT NULL,
+    -- The transaction that made the row as the import left it: if another one has changed the row since, the undo leaves it alone.
+    changed_by xid NOT NULL,
+    -- Null for a subscription that the import made.
+    before jsonb,
+    PRIMARY KEY (import_id, subscription_id)
+);
+COMMENT ON TABLE pushmta_engine.subscription_import_change IS
+    'What each import added and changed, with the values before; deleted with its import.';
+
+-- Those that the import made or enabled go first: each of them stands in the way of one that it disabled.
+CREATE FUNCTION pushmta_engine.undo_import_step(import bigint, behind bigint, most integer, enables boolean)
+    RETURNS TABLE (last_id bigint, removed integer, restored integer) LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+#variable_conflict use_column
+DECLARE
+    ids bigint[];
+    done bigint[];
+BEGIN
+    -- The lock of register_devices: no session registers a token between two looks at it.
+    LOCK TABLE pushmta_engine.registration_lock IN SHARE ROW EXCLUSIVE MODE;
+    ids := ARRAY(SELECT c.subscription_id FROM subscription_import_change c WHERE c.import_id = import AND c.subscription_id > behind
+        ORDER BY c.subscription_id LIMIT most);
+    last_id := ids[cardinality(ids)];
+    removed := 0;
+    IF NOT enables THEN
+        WITH gone AS (
+            DELETE FROM subscription s USING subscription_import_change c
+            WHERE c.import_id = import AND c.subscription_id = ANY(ids) AND c.before IS NULL AND s.id = c.subscription_id
+                AND s.xmin = c.changed_by AND NOT EXISTS (SELECT FROM pushmta_engine.seed d WHERE d.subscription_id = s.id)
+            RETURNING s.id)
+        SELECT coalesce(array_agg(g.id), '{}') INTO done FROM gone g;
+        removed := cardinality(done);
+        DELETE FROM subscription_import_change c WHERE c.import_id = import AND c.subscription_id = ANY(done);
+    END IF;
+    WITH back AS (
+        UPDATE subscription s SET registered_at = b.registered_at, enabled = b.enabled, disabled_at = b.disabled_at,
+            disabled_reason = b.disabled_reason, opted_out = b.opted_out, user_key_proven = b.user_key_proven,
+            quarantine_status = b.quarantine_status, quarantine_reason = b.quarantine_reason, quarantined_at = b.quarantined_at,
+            soft_errors = b.soft_errors, locale = b.locale, time_zone = b.time_zone, recipient = b.recipient,
+            parameters = b.parameters
+        FROM subscription_import_change c
+        CROSS JOIN LATERAL jsonb_populate_record(NULL::pushmta_engine.subscription, c.before) b
+        WHERE c.import_id = import AND c.subscription_id = ANY(ids) AND c.before IS NOT NULL AND b.enabled = enables
+            AND s.id = c.subscription_id AND s.xmin = c.changed_by
+            AND (NOT b.enabled OR NOT EXISTS (SELECT FROM subscription o WHERE o.application_id = s.application_id
+                AND o.push_token = s.push_token AND o.enabled AND o.id <> s.id))
+        RETURNING s.id)
+    SELECT coalesce(array_agg(k.id), '{}') INTO done FROM back k;
+    restored := cardinality(done);
+    DELETE FROM subscription_import_change c WHERE c.import_id = import AND c.subscription_id = ANY(done);
+    RETURN NEXT;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.undo_import_step(bigint, bigint, integer, boolean) IS
+    'Undoes an import for up to so many of its subscriptions after an id, and forgets what it has undone: first, with enables = false, '
+    'what it made or enabled, then the rest. What has changed since is left as it is. last_id is null at the end.';
+
+CREATE FUNCTION pushmta_engine.purge_imports(most integer) RETURNS bigint LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+DECLARE
+    old bigint;
+    purged bigint;
+BEGIN
+    SELECT i.id INTO old FROM subscription_import i WHERE i.started_at < now() - interval '1 day' ORDER BY i.id LIMIT 1;
+    IF old IS NULL THEN
+        RETURN 0;
+    END IF;
+    DELETE FROM subscription_import_change c WHERE c.import_id = old AND c.subscription_id = ANY(ARRAY(
+        SELECT x.subscription_id FROM subscription_import_change x WHERE x.import_id = old LIMIT most));
+    GET DIAGNOSTICS purged = ROW_COUNT;
+    IF purged < most THEN
+        DELETE FROM subscription_import i WHERE i.id = old;
+        purged := purged + 1;
+    END IF;
+    RETURN purged;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.purge_imports(integer) IS
+    'Forgets up to so many changes of an import that is more than a day old; returns how many, 0 if there is none.';

@@ -5,7 +5,7 @@ COMMENT ON SEQUENCE pushmta_engine.delivery_number IS 'Numbers of deliveries; de
 
 CREATE FUNCTION pushmta_engine.delivery_id(n bigint) RETURNS bigint
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    AS $$ SELECT ('x' || lpad(n::text, 16, '0'))::bit(64)::bigint $$;
+    RETURN ('x' || lpad(n::text, 16, '0'))::bit(64)::bigint;
 COMMENT ON FUNCTION pushmta_engine.delivery_id(bigint) IS
     'The n-th id whose hexadecimal digits are all 0-9, since old apps read the hexadecimal text as a decimal number.';
 
@@ -18,8 +18,8 @@ CREATE TABLE pushmta_engine.tracking_key (
 COMMENT ON TABLE pushmta_engine.tracking_key IS
     'Keys from which message ids are made; a new one each day, thrown away with the day''s partitions.';
 
-CREATE FUNCTION pushmta_engine.message_day() RETURNS date LANGUAGE sql VOLATILE AS $$
-    SELECT (clock_timestamp() AT TIME ZONE 'UTC')::date $$;
+CREATE FUNCTION pushmta_engine.message_day() RETURNS date LANGUAGE sql VOLATILE
+    RETURN (clock_timestamp() AT TIME ZONE 'UTC')::date;
 COMMENT ON FUNCTION pushmta_engine.message_day() IS
     'The day of the messages that are sent now.';
 
@@ -141,6 +141,11 @@ CREATE TABLE pushmta_engine.delivery (
     -- Whether of an ended delivery only what reports show is left: its row, its applications, its counts, its statistics.
     purged boolean NOT NULL DEFAULT false,
     created_by text NOT NULL DEFAULT session_user,
+    -- Users of the console: the one that started it, and the one that paused it and may resume it.
+    started_by text NOT NULL DEFAULT '',
+    paused_by text NOT NULL DEFAULT '',
+    -- The draft that it was started from, which its writer gets back if it cannot be prepared.
+    draft jsonb,
     created_at timestamptz NOT NULL DEFAULT now(),
     changed_at timestamptz NOT NULL DEFAULT now(),
     started_at timestamptz,
@@ -152,6 +157,10 @@ COMMENT ON TABLE pushmta_engine.delivery IS
     'delivery of that day, its child of the same kind, as the day and the tracking key of a delivery never change.';
 CREATE INDEX delivery_open ON pushmta_engine.delivery (priority DESC, start_at, id)
     WHERE state IN ('pending', 'preparing', 'in_progress', 'paused');
+-- What supervisors look for to prepare: new deliveries, those put off, and those begun, each by itself.
+CREATE INDEX delivery_pending ON pushmta_engine.delivery (priority DESC, start_at, id) WHERE state = 'pending' AND wait_until IS NULL;
+CREATE INDEX delivery_put_off ON pushmta_engine.delivery (priority DESC, start_at, id) WHERE state = 'pending' AND wait_until IS NOT NULL;
+CREATE INDEX delivery_preparing ON pushmta_engine.delivery (id) WHERE state = 'preparing';
 CREATE INDEX delivery_parent ON pushmta_engine.delivery (parent_delivery_id) WHERE parent_delivery_id IS NOT NULL;
 CREATE INDEX delivery_editing ON pushmta_engine.delivery (id) WHERE state = 'editing';
 -- What lists of the console read: of ended deliveries those that are no success, and labels, of which one is looked for in all.
@@ -227,7 +236,7 @@ CREATE FUNCTION pushmta_engine.take_message_ids(delivery bigint, needed bigint) 
 DECLARE
     last bigint;
 BEGIN
-    PERFORM pg_advisory_xact_lock(5786284502003);
+    LOCK TABLE pushmta_engine.message_id_lock IN SHARE ROW EXCLUSIVE MODE;
     SELECT coalesce((SELECT r.last_id FROM message_id_range r ORDER BY r.number DESC LIMIT 1), 0) INTO last;
     IF last + needed > 2147483647 THEN
         last := 0;
@@ -249,19 +258,21 @@ BEGIN
         WHERE d.delivery_id = delivery AND a.message_id_format = 'int32') THEN
         RETURN;
     END IF;
-    PERFORM pg_advisory_xact_lock(5786284502003);
-    SELECT CASE WHEN d.target_kind = 'explicit' THEN
-            (SELECT count(*) FROM pushmta.delivery_target t WHERE t.delivery_id = delivery AND t.user_key IS NULL)
-            + (SELECT count(*) FROM pushmta.delivery_target t
-                JOIN subscription s ON s.user_key = t.user_key
-                JOIN delivery_application a ON a.delivery_id = delivery AND a.application_id = s.application_id
-                WHERE t.delivery_id = delivery AND t.user_key IS NOT NULL)
-        ELSE (SELECT count(*) FROM delivery_application a JOIN subscription s ON s.application_id = a.application_id
-                AND s.id <= a.prepare_to WHERE a.delivery_id = delivery) END
-        -- A push token can be enabled in several applications of the delivery.
-        * CASE WHEN d.target_kind = 'explicit'
-            THEN (SELECT count(*) FROM delivery_application a WHERE a.delivery_id = delivery) ELSE 1 END
-    INTO needed FROM pushmta_engine.delivery d WHERE d.id = delivery;
+    LOCK TABLE pushmta_engine.message_id_lock IN SHARE ROW EXCLUSIVE MODE;
+    -- Each statement locks what it names, whether it reads it or not.
+    IF EXISTS (SELECT FROM pushmta_engine.delivery d WHERE d.id = delivery AND d.target_kind = 'explicit') THEN
+        SELECT ((SELECT count(*) FROM pushmta.delivery_target t WHERE t.delivery_id = delivery AND t.user_key IS NULL)
+                + (SELECT count(*) FROM pushmta.delivery_target t
+                    JOIN subscription s ON s.user_key = t.user_key
+                    JOIN delivery_application a ON a.delivery_id = delivery AND a.application_id = s.application_id
+                    WHERE t.delivery_id = delivery AND t.user_key IS NOT NULL))
+            -- A push token can be enabled in several applications of the delivery.
+            * (SELECT count(*) FROM delivery_application a WHERE a.delivery_id = delivery)
+        INTO needed;
+    ELSE
+        SELECT count(*) INTO needed FROM delivery_application a JOIN subscription s ON s.application_id = a.application_id
+            AND s.id <= a.prepare_to WHERE a.delivery_id = delivery;
+    END IF;
     needed := greatest(needed, 1);
     SELECT coalesce((SELECT r.last_id FROM message_id_range r ORDER BY r.number DESC LIMIT 1), 0) INTO last;
     IF last + needed > 2147483647 THEN
@@ -296,8 +307,27 @@ CREATE INDEX delivery_target_subscription ON pushmta.delivery_target (delivery_i
 CREATE INDEX delivery_target_user ON pushmta.delivery_target (delivery_id, user_key, id) WHERE user_key IS NOT NULL;
 CREATE INDEX delivery_target_token ON pushmta.delivery_target (delivery_id, push_token, id) WHERE push_token IS NOT NULL;
 
+CREATE FUNCTION pushmta_engine.freeze_targets(delivery bigint) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    first bigint;
+    last bigint;
+BEGIN
+    -- A session that has locked the list holds up only deliveries with a list.
+    IF EXISTS (SELECT FROM pushmta_engine.delivery d WHERE d.id = delivery AND d.target_kind = 'explicit' AND d.kind = 'batch') THEN
+        SELECT min(t.id), max(t.id) INTO first, last FROM pushmta.delivery_target t WHERE t.delivery_id = delivery;
+    END IF;
+    UPDATE pushmta_engine.delivery d SET prepared_through = coalesce(first - 1, 0), prepare_to = coalesce(last, 0) WHERE d.id = delivery;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.freeze_targets(bigint) IS
+    'Notes where the list of targets of a delivery begins and ends, so that what comes later is not included.';
+
 CREATE TRIGGER delivery_target_token BEFORE INSERT OR UPDATE OF push_token ON pushmta.delivery_target
     FOR EACH ROW WHEN (NEW.push_token ~ '^[0-9A-Fa-f]{64,200}$') EXECUTE FUNCTION pushmta_engine.plain_token();
+-- What no key begins or ends with that needs no look: letters, digits and signs of ASCII.
+CREATE TRIGGER delivery_target_key BEFORE INSERT OR UPDATE OF user_key ON pushmta.delivery_target
+    FOR EACH ROW WHEN (NEW.user_key ~ '^[^!-~]|[^!-~]$') EXECUTE FUNCTION pushmta_engine.trim_user_key();
 
 CREATE TABLE pushmta_engine.exclusion_list (
     id integer GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
@@ -329,6 +359,9 @@ CREATE INDEX exclusion_entry_list ON pushmta_engine.exclusion_entry (list_id);
 
 CREATE TRIGGER exclusion_entry_token BEFORE INSERT OR UPDATE OF push_token ON pushmta_engine.exclusion_entry
     FOR EACH ROW WHEN (NEW.push_token ~ '^[0-9A-Fa-f]{64,200}$') EXECUTE FUNCTION pushmta_engine.plain_token();
+-- What no key begins or ends with that needs no look: letters, digits and signs of ASCII.
+CREATE TRIGGER exclusion_entry_key BEFORE INSERT OR UPDATE OF user_key ON pushmta_engine.exclusion_entry
+    FOR EACH ROW WHEN (NEW.user_key ~ '^[^!-~]|[^!-~]$') EXECUTE FUNCTION pushmta_engine.trim_user_key();
 
 CREATE TABLE pushmta_engine.delivery_exclusion_list (
     delivery_id bigint NOT NULL REFERENCES pushmta_engine.delivery,
@@ -357,10 +390,13 @@ CREATE INDEX delivery_exclusion_token ON pushmta.delivery_exclusion (delivery_id
 
 CREATE TRIGGER delivery_exclusion_token BEFORE INSERT OR UPDATE OF push_token ON pushmta.delivery_exclusion
     FOR EACH ROW WHEN (NEW.push_token ~ '^[0-9A-Fa-f]{64,200}$') EXECUTE FUNCTION pushmta_engine.plain_token();
+-- What no key begins or ends with that needs no look: letters, digits and signs of ASCII.
+CREATE TRIGGER delivery_exclusion_key BEFORE INSERT OR UPDATE OF user_key ON pushmta.delivery_exclusion
+    FOR EACH ROW WHEN (NEW.user_key ~ '^[^!-~]|[^!-~]$') EXECUTE FUNCTION pushmta_engine.trim_user_key();
 
-CREATE FUNCTION pushmta_engine.is_forgetting() RETURNS boolean LANGUAGE sql STABLE AS $$
-    SELECT coalesce(current_setting('pushmta.forgetting', true), '') = 'on'
-        AND current_user = (SELECT pg_get_userbyid(c.relowner) FROM pg_class c WHERE c.oid = 'pushmta.delivery_target'::regclass) $$;
+CREATE FUNCTION pushmta_engine.is_forgetting() RETURNS boolean LANGUAGE sql STABLE
+    RETURN coalesce(current_setting('pushmta.forgetting', true), '') = 'on'
+        AND current_user = (SELECT pg_get_userbyid(c.relowner) FROM pg_class c WHERE c.oid = 'pushmta.delivery_target'::regclass);
 COMMENT ON FUNCTION pushmta_engine.is_forgetting() IS
     'Whether `pushmta.forget_user` is at work: its setting alone, which anybody can make, is not enough.';
 

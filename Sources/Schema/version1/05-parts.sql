@@ -23,6 +23,8 @@ CREATE TABLE pushmta_engine.delivery_part (
     created_at timestamptz NOT NULL DEFAULT now(),
     claimed_at timestamptz,
     finished_at timestamptz,
+    -- The length of its owner's journal at the last mark or store, with all that was cut out of it: a shorter one is an old copy.
+    journal_length bigint NOT NULL DEFAULT 0,
     -- Until when the messages of a part are sent that send_message made; null for all others, whose delivery says it.
     valid_until timestamptz,
     application_id integer NOT NULL,
@@ -45,7 +47,8 @@ CREATE TABLE pushmta_engine.delivery_part (
     counted_rest integer NOT NULL DEFAULT 0,
     priority smallint NOT NULL DEFAULT 0,
     attempt smallint NOT NULL DEFAULT 1,
-    -- How often the messages of a part were refused for the gateway's sake since their last attempt that counts.
+    -- How often the messages of a part were refused for the gateway's sake since their last attempt that counts: 0 for never, below 0 as
+    -- often as nothing said that others passed then, from 2 on once more for each time that others did.
     refusals smallint NOT NULL DEFAULT 0,
     -- The outcome of all messages of a done part that have no row of their own (stopped or expired parts).
     rest_status smallint,
@@ -63,6 +66,8 @@ CREATE TABLE pushmta_engine.delivery_part (
     state text NOT NULL DEFAULT 'ready',
     rest_reason text,
     load_error text,
+    -- A credential stored with the gateway is wrong: why the messages wait apart, and are not due, until it is corrected.
+    waits_for text,
     CHECK (pushmta_engine.is_part(size, state, rest_status, handed_over,
         sent + failed + ignored + not_applicable + canceled + unknown + handed_over))
 ) WITH (fillfactor = 40, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
@@ -91,6 +96,8 @@ CREATE INDEX delivery_part_uncounted ON pushmta_engine.delivery_part (delivery_i
 -- Nearly always empty. The dispatch mark stays out of it, so that its updates remain HOT.
 CREATE INDEX delivery_part_unloaded ON pushmta_engine.delivery_part (not_before)
     WHERE load_failures > 0 AND state <> 'done';
+CREATE INDEX delivery_part_apart ON pushmta_engine.delivery_part (application_id, external_account_id, waits_for, refusals, id)
+    WHERE waits_for IS NOT NULL AND state <> 'done';
 CREATE INDEX delivery_part_alone ON pushmta_engine.delivery_part (delivery_id) WHERE alone;
 
 -- What the parts of a delivery that are counted come to, so that its progress costs the same with ten parts and with a hundred thousand.
@@ -116,7 +123,8 @@ COMMENT ON TABLE pushmta_engine.delivery_sum IS
 
 -- Without a search path of its own and of many rows, so that it becomes part of the statements that call it.
 CREATE FUNCTION pushmta_engine.part_sum(part pushmta_engine.delivery_part) RETURNS SETOF pushmta_engine.delivery_sum
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
         SELECT part.delivery_id, 1::bigint, (part.size - part.handed_over)::bigint, part.sent::bigint,
             part.failed + CASE part.rest_status WHEN 2 THEN r.rest ELSE 0 END,
             part.ignored + CASE part.rest_status WHEN 0 THEN r.rest ELSE 0 END,
@@ -125,7 +133,8 @@ CREATE FUNCTION pushmta_engine.part_sum(part pushmta_engine.delivery_part) RETUR
             part.unknown + CASE part.rest_status WHEN 9 THEN r.rest ELSE 0 END,
             part.late_outcomes::bigint, part.resent_after_ambiguity::bigint, part.journal_replayed::bigint
         FROM (SELECT (part.size - part.handed_over - part.sent - part.failed - part.ignored - part.not_applicable - part.canceled
-            - part.unknown)::bigint AS rest) r $$;
+            - part.unknown)::bigint AS rest) r;
+    END;
 COMMENT ON FUNCTION pushmta_engine.part_sum(pushmta_engine.delivery_part) IS
     'What one part that is done adds to the sums of its delivery.';
 
@@ -214,6 +223,8 @@ CREATE TABLE pushmta_engine.mta_host (
     state text NOT NULL CHECK (state IN ('starting', 'running', 'draining', 'stopped')),
     drain_requested boolean NOT NULL DEFAULT false,
     journal_folder text NOT NULL DEFAULT '',
+    -- Set by each start of its supervisor: a supervisor that finds another value here has lost the host.
+    start_nonce uuid,
     children integer NOT NULL DEFAULT 0,
     max_children integer NOT NULL DEFAULT 0,
     cores integer NOT NULL DEFAULT 0,
@@ -262,6 +273,7 @@ CREATE TABLE pushmta_engine.mta_child (
     latency_p50_ms double precision NOT NULL DEFAULT 0,
     latency_p99_ms double precision NOT NULL DEFAULT 0,
     resident_bytes bigint NOT NULL DEFAULT 0,
+    journal_length bigint NOT NULL DEFAULT 0,
     last_error text NOT NULL DEFAULT '',
     -- Somebody has asked for another child in its place; the supervisor reads it with each heartbeat of the host.
     recycle_requested boolean NOT NULL DEFAULT false,
@@ -275,6 +287,8 @@ CREATE TABLE pushmta_engine.mta_child (
 COMMENT ON TABLE pushmta_engine.mta_child IS 'Children of supervisors, as they report themselves, and how they ended.';
 CREATE INDEX mta_child_host ON pushmta_engine.mta_child (host_id) WHERE exited_at IS NULL;
 CREATE INDEX mta_child_exited ON pushmta_engine.mta_child (exited_at) WHERE exited_at IS NOT NULL;
+-- For the alarm of starts without sends.
+CREATE INDEX mta_child_started ON pushmta_engine.mta_child (started_at);
 CREATE INDEX mta_child_of_host ON pushmta_engine.mta_child (host_id);
 
 CREATE VIEW pushmta.mta_host AS

@@ -101,14 +101,16 @@ BEGIN
         RETURN 0;
     END IF;
     -- exclusion_log comes last, so it stands for the day.
-    PERFORM pg_advisory_xact_lock(5786284502002);
+    LOCK TABLE pushmta_engine.partition_lock IN SHARE ROW EXCLUSIVE MODE;
     FOR day IN SELECT d::date FROM generate_series(first_day, last_day, interval '1 day') g(d) LOOP
         made := made
             + make_partition('broad_log', day, ARRAY[
                 'CREATE UNIQUE INDEX ON pushmta_engine.%I (delivery_id, sequence)',
                 'CREATE INDEX ON pushmta_engine.%I (delivery_id, status, reason) WHERE status <> 1'])::int
             + make_partition('tracking_log', day, ARRAY[
-                'CREATE UNIQUE INDEX ON pushmta_engine.%I (delivery_id, sequence, kind) WHERE first'])::int
+                'CREATE UNIQUE INDEX ON pushmta_engine.%I (delivery_id, sequence, kind) WHERE first',
+                -- Few: a session that stores one more counts them.
+                'CREATE INDEX ON pushmta_engine.%I (delivery_id, sequence, kind) WHERE NOT first'])::int
             + make_partition('delivery_part_target', day, ARRAY[
                 'CREATE UNIQUE INDEX ON pushmta_engine.%I (part_id)'])::int
             + make_partition('exclusion_log', day, ARRAY[
@@ -126,6 +128,8 @@ CREATE TABLE pushmta_engine.tracking_source (
     host text NOT NULL DEFAULT '',
     position bigint NOT NULL DEFAULT 0,
     hits bigint NOT NULL DEFAULT 0,
+    -- Of these, what was counted and not stored: one message had said it too often.
+    repeated bigint NOT NULL DEFAULT 0,
     -- What was dropped: no tracking id at all; no key makes it; another delivery's; of a day that is gone.
     malformed bigint NOT NULL DEFAULT 0,
     forged bigint NOT NULL DEFAULT 0,
@@ -182,13 +186,22 @@ CREATE FUNCTION pushmta_engine.record_hits(
     SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
+    -- Of one message and kind. A phone says once that a message came, some more times where an answer was lost, and a person opens it a
+    -- few times. A client that has a tracking id can repeat it for ever, at 330 bytes a row.
+    most CONSTANT integer := 10;
     dropped integer[];
     kept integer[];
     stored bigint;
+    beyond bigint;
     touched bigint;
+    -- More than one transaction can have of any kind.
+    most_hits constant bigint := 1000000000;
 BEGIN
     INSERT INTO tracking_source AS s (id, host, position, malformed, forged, foreign_ids)
-    VALUES (source, from_host, at_position, malformed_hits, forged_hits, foreign_hits)
+    VALUES (source, CASE WHEN is_name(from_host) THEN from_host ELSE '' END, at_position,
+        -- A web process is least trusted: what it counts stays a count, and when it hears of a hit stays a time.
+        greatest(least(malformed_hits, most_hits), 0), greatest(least(forged_hits, most_hits), 0),
+        greatest(least(foreign_hits, most_hits), 0))
     ON CONFLICT (id) DO UPDATE SET position = excluded.position, malformed = s.malformed + excluded.malformed,
         forged = s.forged + excluded.forged, foreign_ids = s.foreign_ids + excluded.foreign_ids, changed_at = now()
     WHERE s.position < excluded.position;
@@ -218,13 +231,15 @@ BEGIN
                 AND d.log_day IS NOT NULL
             LIMIT 1
         ) r ON true
-    ), added AS (
-        INSERT INTO tracking_log (delivery_id, subscription_id, tracked_at, sequence, log_day, kind, first, address, platform,
-            user_agent)
-        SELECT g.delivery_id, b.subscription_id, g.tracked_at, g.sequence, g.log_day, g.kind,
-            t.sequence IS NULL
-                AND row_number() OVER (PARTITION BY g.log_day, g.delivery_id, g.sequence, g.kind ORDER BY g.n) = 1,
-            CASE WHEN p.is_kept THEN g.address::inet END, g.platform, CASE WHEN p.is_kept THEN g.agent END
+    ), placed AS MATERIALIZED (
+        SELECT g.*, b.subscription_id, p.is_kept,
+            -- No receipt comes before its message's day, and clocks are at most an hour fast.
+            greatest(least(g.tracked_at, now() + interval '1 hour'), g.log_day - interval '1 day') AS heard_at,
+            -- The message's first of its kind is 1.
+            row_number() OVER (PARTITION BY g.log_day, g.delivery_id, g.sequence, g.kind ORDER BY g.n)
+                + CASE WHEN t.sequence IS NULL THEN 0 ELSE 1 + (SELECT count(*) FROM (SELECT FROM tracking_log x
+                    WHERE x.log_day = g.log_day AND x.delivery_id = g.delivery_id AND x.sequence = g.sequence AND x.kind = g.kind
+                        AND NOT x.first LIMIT most) y) END AS place
         FROM given g
         LEFT JOIN LATERAL (SELECT x.subscription_id FROM broad_log x
             WHERE x.log_day = g.log_day AND x.delivery_id = g.delivery_id AND x.sequence = g.sequence LIMIT 1) b ON true
@@ -234,18 +249,34 @@ BEGIN
         CROSS JOIN LATERAL (SELECT b.subscription_id IS NOT NULL OR g.log_day >= (now() AT TIME ZONE 'UTC')::date - 1 AS is_kept) p
         WHERE g.is_known
             AND NOT EXISTS (SELECT FROM forgotten_subscription f WHERE f.subscription_id = b.subscription_id)
-        ORDER BY g.n
+    ), added AS (
+        INSERT INTO tracking_log (delivery_id, subscription_id, tracked_at, sequence, log_day, kind, first, address, platform,
+            user_agent)
+        SELECT p.delivery_id, p.subscription_id, p.heard_at, p.sequence, p.log_day, p.kind, p.place = 1,
+            -- As the web process cuts them, which is least trusted.
+            CASE WHEN p.is_kept THEN p.address::inet END, CASE WHEN p.platform IN ('ios', 'android') THEN p.platform END,
+            CASE WHEN p.is_kept THEN left(p.agent, 300) END
+        FROM placed p WHERE p.place <= most ORDER BY p.n
         RETURNING 1
+    ), counted AS (
+        -- As note_hits does for those that are stored.
+        INSERT INTO tracking_uncounted (delivery_id, hour, log_day, measure, sequences)
+        SELECT p.delivery_id, date_trunc('hour', p.heard_at, 'UTC'), p.log_day, 16 + 2 * p.kind, array_agg(p.sequence)
+        FROM placed p WHERE p.place > most GROUP BY 1, 2, 3, 4
+        RETURNING cardinality(sequences) AS n
     )
-    SELECT (SELECT count(*) FROM added),
+    SELECT (SELECT count(*) FROM added), (SELECT coalesce(sum(c.n), 0) FROM counted c),
         (SELECT coalesce(array_agg(g.n ORDER BY g.n), '{}') FROM given g WHERE g.is_known IS NOT TRUE)
-    INTO stored, dropped;
-    UPDATE tracking_source s SET hits = s.hits + stored, expired = s.expired + cardinality(dropped) WHERE s.id = source;
+    INTO stored, beyond, dropped;
+    UPDATE tracking_source s SET hits = s.hits + stored + beyond, repeated = s.repeated + beyond,
+        expired = s.expired + cardinality(dropped)
+    WHERE s.id = source;
     RETURN dropped;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.record_hits(
     uuid, bigint, text, bigint[], bigint[], bigint[], integer[], integer[], smallint[], timestamptz[], text[], text[], text[],
     bigint, bigint, bigint) IS
-    'Stores hits in one transaction. Those of forgotten subscriptions are dropped, however late they come: from a spool, or from a '
+    'Stores hits in one transaction, at most ten of a message and kind; more are only counted. Those of forgotten '
+    'subscriptions are dropped, however late they come: from a spool, or from a '
     'notification that still lies on the device. A late one of which no outcome is left to say whose it is keeps no address and no '
     'browser, as nobody could find these when that person is forgotten.';

@@ -162,11 +162,25 @@ BEGIN
             END IF;
         END IF;
     END IF;
-    RETURN QUERY SELECT * FROM text_problems(section, place);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.section_problems(jsonb, text, text) IS
     'What several keys of a section say against each other, as far as that is so for everyone: what Swift''s ContentValidator says, '
     'and less of it. `place` is the section''s JSON Pointer.';
+
+CREATE FUNCTION pushmta_engine.variant_section(main jsonb, variant jsonb) RETURNS jsonb LANGUAGE sql IMMUTABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT CASE WHEN jsonb_typeof(main) IS DISTINCT FROM 'object'
+            OR EXISTS (SELECT FROM unnest(ARRAY['push_type', 'silent', 'kind']) k
+                WHERE coalesce(variant -> k, 'null') NOT IN ('null', coalesce(main -> k, 'null')))
+            OR jsonb_typeof(variant -> 'template') = 'object'
+                AND variant -> 'template' -> 'type' IS DISTINCT FROM main -> 'template' -> 'type'
+            THEN variant
+            ELSE main || variant || CASE
+                WHEN jsonb_typeof(main -> 'variables') = 'object' AND jsonb_typeof(variant -> 'variables') = 'object'
+                THEN jsonb_build_object('variables', (main -> 'variables') || (variant -> 'variables')) ELSE '{}' END END $$;
+COMMENT ON FUNCTION pushmta_engine.variant_section(jsonb, jsonb) IS
+    'A locale''s variant with what it inherits from the default section, as far as section_problems looks at it: as Swift''s '
+    'ContentInheritance does, except for the two keys that a text can have.';
 
 CREATE FUNCTION pushmta_engine.content_problems(content jsonb, platforms text[])
     RETURNS SETOF pushmta_engine.input_problem LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
@@ -190,14 +204,26 @@ BEGIN
     END IF;
     -- What several keys say together is known when each says what it may.
     IF NOT FOUND THEN
-        RETURN QUERY SELECT p.* FROM (
+        RETURN QUERY WITH section AS (
+            SELECT s.part -> u.platform AS own, u.platform, s.place || '/' || u.platform AS place, s.place <> '' AS is_variant
+            FROM (
                 SELECT content AS part, '' AS place
                 UNION ALL
                 SELECT l.value, '/locales/' || replace(replace(left(l.key, 200), '~', '~0'), '/', '~1')
                 FROM jsonb_each(CASE jsonb_typeof(content -> 'locales') WHEN 'object' THEN content -> 'locales' ELSE '{}' END) l
-            ) s, unnest(ARRAY['ios', 'android']) u(platform),
-            section_problems(s.part -> u.platform, u.platform, s.place || '/' || u.platform) p
-            WHERE jsonb_typeof(s.part -> u.platform) = 'object' LIMIT 100;
+            ) s, unnest(ARRAY['ios', 'android']) u(platform)
+            WHERE jsonb_typeof(s.part -> u.platform) = 'object'
+        ), found AS (
+            SELECT s.*, p.pointer, p.problem, p.remedy
+            FROM section s, section_problems(CASE WHEN s.is_variant THEN variant_section(content -> s.platform, s.own) ELSE s.own END,
+                s.platform, s.place) p
+        )
+        SELECT p.* FROM (
+            -- Problems of the default section are reported there.
+            SELECT f.pointer, f.problem, f.remedy FROM found f WHERE NOT f.is_variant OR NOT EXISTS (SELECT FROM found m
+                WHERE NOT m.is_variant AND m.platform = f.platform AND m.problem = f.problem)
+            UNION ALL
+            SELECT t.* FROM section s, text_problems(s.own, s.place) t) p LIMIT 100;
     END IF;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.content_problems(jsonb, text[]) IS
@@ -475,8 +501,8 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.filter_problem(bigint, text) IS
     'Why a text is no filter of a delivery; null if it is one. Whether the columns of a mapping are there is known when it is prepared.';
 
-CREATE FUNCTION pushmta_engine.filter_number(value text) RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT CASE WHEN value ~ '^[+-]?[0-9]{1,100}([.][0-9]{1,100})?$' THEN value::numeric END $$;
+CREATE FUNCTION pushmta_engine.filter_number(value text) RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN value ~ '^[+-]?[0-9]{1,100}([.][0-9]{1,100})?$' THEN value::numeric END;
 COMMENT ON FUNCTION pushmta_engine.filter_number(text) IS
     'What a filter makes of a text that is compared with a number; null if it is none. Nobody''s data may end a preparation.';
 
@@ -545,7 +571,8 @@ COMMENT ON FUNCTION pushmta_engine.check_start() IS
     'Whoever starts a delivery, and whatever it was made by: its rules, and it, may have changed since.';
 
 CREATE TRIGGER delivery_start BEFORE UPDATE OF state ON pushmta_engine.delivery
-    FOR EACH ROW WHEN (OLD.state = 'editing' AND NEW.state = 'pending') EXECUTE FUNCTION pushmta_engine.check_start();
+    FOR EACH ROW WHEN (OLD.state = 'editing' AND NEW.state IN ('pending', 'in_progress'))
+    EXECUTE FUNCTION pushmta_engine.check_start();
 
 -- What is wrong with a content; no row if nothing that is known without rendering it. With applications it has to say something
 -- for each of their platforms.
@@ -573,6 +600,52 @@ COMMENT ON FUNCTION pushmta.check_content(jsonb, text[]) IS
     'What is wrong with a content, by JSON Pointer: unknown keys, types, ranges, forms, sections, fields that are never closed, keys '
     'that contradict each other. Values of fields and sizes are judged by pushmta delivery create --check and at preparation.';
 
+-- As Swift's RouteCheck and PreparationCheck say it. An application without a credential keeps no other one waiting; all that a
+-- delivery goes to must not be without.
+CREATE FUNCTION pushmta_engine.route_problems(delivery bigint) RETURNS TABLE (problem text, remedy text) LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT format('application "%s": ', r.name) || p.problem, p.remedy
+    FROM (
+        SELECT a.name, a.platform, a.environment, a.bundle_id, e.name AS account, e.connector, c.id AS credential_id, c.kind,
+            c.expires_at, split_part(e.connector, '-', 1) AS serves,
+            CASE WHEN lower(rtrim(e.host, '.')) IN ('api.push.apple.com', 'gateway.push.apple.com') THEN 'production'
+                WHEN lower(rtrim(e.host, '.')) IN ('api.sandbox.push.apple.com', 'api.development.push.apple.com',
+                    'gateway.sandbox.push.apple.com') THEN 'sandbox' END AS goes_to,
+            string_to_array(nullif(replace(c.attributes ->> 'topics', ' ', ''), ''), ',') AS topics,
+            string_to_array(nullif(replace(c.attributes ->> 'environments', ' ', ''), ''), ',') AS environments
+        FROM delivery_application x JOIN application a ON a.id = x.application_id
+        JOIN external_account e ON e.id = x.external_account_id
+        LEFT JOIN credential c ON c.id = a.credential_id
+        WHERE x.delivery_id = route_problems.delivery
+    ) r CROSS JOIN LATERAL (VALUES
+        (r.credential_id IS NULL, 'it has no credential', 'set one with pushmta credential set'),
+        (r.expires_at <= now(), format('its credential was valid until %s', r.expires_at), 'set one with pushmta credential set'),
+        (r.serves <> r.platform, format('its external account "%s" speaks %s, which does not serve %s', r.account, r.connector, r.platform),
+            'choose another account for the application or the delivery'),
+        (r.serves = r.platform AND NOT (r.kind = 'apns_key' AND r.connector = 'ios-http2' OR r.kind = 'apns_certificate'
+                AND r.connector IN ('ios-http2', 'ios-binary') OR r.kind IN ('fcm_service_account', 'fcm_project_key')
+                AND r.connector IN ('android-v1', 'android-v2')),
+            format('its credential is of kind %s, which connector %s of external account "%s" does not take', r.kind, r.connector,
+                r.account),
+            'set another one with pushmta credential set, or choose another account'),
+        (r.platform = 'ios' AND r.goes_to <> r.environment,
+            format('it is of the %s environment and its external account "%s" goes to the gateway for %s', r.environment, r.account,
+                r.goes_to), 'choose an account of its environment'),
+        (r.platform = 'ios' AND r.bundle_id = '', 'it has no bundle id', 'set one with pushmta app set --bundle-id'),
+        (r.kind = 'apns_certificate' AND NOT r.environment = ANY(r.environments),
+            format('its certificate is for the %s environment and it is of the %s one', array_to_string(r.environments, ', '),
+                r.environment),
+            'set another certificate with pushmta credential set'),
+        (r.kind = 'apns_certificate' AND NOT EXISTS (SELECT FROM unnest(r.topics) t
+                WHERE t = r.bundle_id OR starts_with(t, r.bundle_id || '.')) AND r.topics IS NOT NULL,
+            format('its certificate may send to %s and its bundle id is %s', array_to_string(r.topics[:5], ', '), r.bundle_id),
+            'set the certificate of this application with pushmta credential set, or correct the bundle id')
+    ) p(is_wrong, problem, remedy)
+    WHERE p.is_wrong ORDER BY r.name, p.problem $$;
+COMMENT ON FUNCTION pushmta_engine.route_problems(bigint) IS
+    'What keeps a delivery''s applications from their gateways: accounts and credentials that are missing, expired, or of another kind, '
+    'platform, environment or topic.';
+
 -- What keeps a delivery from being sent; no row if nothing that is known before it is prepared.
 CREATE FUNCTION pushmta.check_delivery(delivery bigint) RETURNS TABLE (subject text, pointer text, problem text, remedy text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -580,25 +653,41 @@ CREATE FUNCTION pushmta.check_delivery(delivery bigint) RETURNS TABLE (subject t
 DECLARE
     whole record;
 BEGIN
-    SELECT d.target_kind, d.kind INTO whole FROM pushmta_engine.delivery d WHERE d.id = check_delivery.delivery;
+    SELECT d.target_kind, d.kind, d.state, d.state_reason INTO whole FROM pushmta_engine.delivery d WHERE d.id = check_delivery.delivery;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'There is no delivery %.', check_delivery.delivery
             USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them; pushmta.create_delivery makes one.';
     END IF;
     RETURN QUERY SELECT p.subject, (p.problem).pointer, (p.problem).problem, (p.problem).remedy
         FROM delivery_problems(check_delivery.delivery) p;
-    RETURN QUERY SELECT 'application', NULL, CASE WHEN c.id IS NULL THEN format('application "%s" has no credential', a.name)
-            ELSE format('the credential of application "%s" was valid until %s', a.name, c.expires_at) END,
-        'set one with pushmta credential set'
-        FROM delivery_application x JOIN application a ON a.id = x.application_id
-        LEFT JOIN credential c ON c.id = a.credential_id
-        WHERE x.delivery_id = check_delivery.delivery AND (c.id IS NULL OR c.expires_at <= now())
-        ORDER BY a.name;
+    RETURN QUERY SELECT 'application', NULL::text, p.problem, p.remedy FROM route_problems(check_delivery.delivery) p;
+    IF NOT EXISTS (SELECT FROM delivery_application x WHERE x.delivery_id = check_delivery.delivery) THEN
+        RETURN QUERY SELECT 'application', NULL, 'it has no application to send to', 'make one with an application of its service';
+    END IF;
+    -- What only the preparation found, until the delivery is changed. What it is about may have been put right elsewhere.
+    IF whole.state = 'editing' THEN
+        RETURN QUERY SELECT 'start', NULL, 'its last start was given up: ' || w.words,
+                'correct what is still wrong and start the delivery again'
+            FROM regexp_split_to_table(whole.state_reason, E'\n') w(words) WHERE w.words <> '';
+    END IF;
     IF whole.target_kind = 'explicit' AND whole.kind = 'batch' AND NOT EXISTS (
         SELECT FROM pushmta.delivery_target t WHERE t.delivery_id = check_delivery.delivery) THEN
         RETURN QUERY SELECT 'target', NULL, 'it has explicit targets, and there are none', 'fill pushmta.delivery_target';
     END IF;
 END $$;
 COMMENT ON FUNCTION pushmta.check_delivery(bigint) IS
-    'What keeps a delivery from being sent, as far as it is known before its preparation: '
-    'subject is content, filter, application or target.';
+    'What keeps a delivery from being sent, as far as is known before its preparation, and what the last preparation found: '
+    'subject is content, filter, application, target or start.';
+
+CREATE FUNCTION pushmta_engine.forget_problems() RETURNS trigger LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    NEW.state_reason := '';
+    RETURN NEW;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.forget_problems() IS 'Forgets what was wrong with a delivery once it has been changed.';
+
+CREATE TRIGGER delivery_changed BEFORE UPDATE OF content, target_filter, target_sql, target_kind ON pushmta_engine.delivery
+    FOR EACH ROW WHEN (OLD.state = 'editing' AND NEW.state = 'editing' AND OLD.state_reason <> ''
+        AND (OLD.content, OLD.target_filter, OLD.target_sql, OLD.target_kind)
+            IS DISTINCT FROM (NEW.content, NEW.target_filter, NEW.target_sql, NEW.target_kind))
+    EXECUTE FUNCTION pushmta_engine.forget_problems();

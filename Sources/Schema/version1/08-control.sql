@@ -1,19 +1,99 @@
 -- Pause, resume, stop and failure of deliveries, and the end of what nobody will send any more.
 --
--- The order of locks is everywhere: the delivery, then its parts. Who changes a delivery's state locks its row FOR UPDATE; who
--- makes or
+-- The order of locks is everywhere: the delivery, then its parts. Who changes a delivery's state locks its row FOR UPDATE; who makes or
 -- gives back a part locks it FOR KEY SHARE first, so the part gets the state that the delivery has then.
+--
+-- Sessions that share a row's key never make way for one that waits to have it alone. So there is a queue in front: a table that makers
+-- of parts lock ROW SHARE, and a session that changes the state EXCLUSIVE. Deliveries share the tables, so the queue is only manners: no
+-- session waits there for long, and what counts is the row. Each limit is below deadlock_timeout (1 s), as sessions that lock several do
+-- so in no common order.
+CREATE FUNCTION pushmta_engine.delivery_slot(delivery bigint) RETURNS integer LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN hashint8(delivery) & 31;
+COMMENT ON FUNCTION pushmta_engine.delivery_slot(bigint) IS 'The number of the table that is the queue in front of a delivery.';
 
-CREATE FUNCTION pushmta_engine.lock_delivery(delivery bigint) RETURNS text LANGUAGE plpgsql
+CREATE FUNCTION pushmta_engine.share_turn(deliveries bigint[]) RETURNS boolean LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET lock_timeout = '200ms' AS $$
+DECLARE
+    slot integer;
+BEGIN
+    FOR slot IN SELECT DISTINCT delivery_slot(u.id) FROM unnest(deliveries) u(id) ORDER BY 1 LOOP
+        EXECUTE format('LOCK TABLE pushmta_engine.delivery_lock_%s IN ROW SHARE MODE', slot);
+    END LOOP;
+    RETURN true;
+EXCEPTION WHEN lock_not_available THEN
+    RETURN false;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.share_turn(bigint[]) IS
+    'Lets sessions go first that wait to pause or end one of the deliveries, for 200 ms at most; the caller then locks the rows. Returns '
+    'whether it had its turn.';
+
+CREATE FUNCTION pushmta_engine.take_turn(delivery bigint) RETURNS boolean LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET lock_timeout = '500ms' AS $$
+BEGIN
+    EXECUTE format('LOCK TABLE pushmta_engine.delivery_lock_%s IN EXCLUSIVE MODE', delivery_slot(delivery));
+    RETURN true;
+EXCEPTION WHEN lock_not_available THEN
+    RETURN false;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.take_turn(bigint) IS
+    'Goes ahead of all sessions that make or give back parts of a delivery from now on; the caller then locks its row.';
+
+-- A session that adds messages to a day has taken numbers of its sequence, or looked at it, and so holds it ROW EXCLUSIVE until its
+-- transaction ends. ALTER SEQUENCE, which changes nothing here, conflicts with that: LOCK TABLE takes no sequence. So a session that adds a
+-- message needs no other lock, and writes to nothing that others write to.
+CREATE FUNCTION pushmta_engine.lock_day(day bigint) RETURNS void LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    IF to_regclass('pushmta_engine.message_number_' || day) IS NOT NULL THEN
+        EXECUTE format('ALTER SEQUENCE pushmta_engine.%I OWNED BY NONE', 'message_number_' || day);
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.lock_day(bigint) IS
+    'Waits for all sessions that add messages to a day, and keeps others from it until the end of the transaction.';
+
+CREATE FUNCTION pushmta_engine.try_day(day bigint) RETURNS boolean LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET lock_timeout = '1ms' AS $$
+BEGIN
+    PERFORM lock_day(day);
+    RETURN true;
+EXCEPTION WHEN lock_not_available THEN
+    RETURN false;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.try_day(bigint) IS
+    'lock_day without waiting; returns whether it has the day.';
+
+CREATE FUNCTION pushmta_engine.holder_text(delivery bigint) RETURNS text LANGUAGE sql VOLATILE
     SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT string_agg(format('session %s of %s (%s)', h.pid, coalesce(a.usename, 'an unknown role'),
+        coalesce(nullif(a.application_name, ''), 'no name')), ', ' ORDER BY h.pid)
+    FROM (
+        SELECT DISTINCT l.pid FROM pg_locks l
+        WHERE l.granted AND l.pid <> pg_backend_pid() AND (
+            l.database = (SELECT b.oid FROM pg_database b WHERE b.datname = current_database())
+                AND l.relation = to_regclass('pushmta_engine.message_number_' || delivery)::oid
+            OR l.transactionid = (SELECT d.xmax FROM delivery d WHERE d.id = delivery))
+    ) h LEFT JOIN pg_stat_activity a ON a.pid = h.pid $$;
+COMMENT ON FUNCTION pushmta_engine.holder_text(bigint) IS
+    'Which sessions hold the row of a delivery, or add messages to it as a day; null if that is no longer known.';
+
+-- 2 s as all waits of the engine: while this waits for the day's senders, others wait behind it.
+CREATE FUNCTION pushmta_engine.lock_delivery(delivery bigint) RETURNS text LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET lock_timeout = '2s' AS $$
 #variable_conflict use_variable
 DECLARE
     found_state text;
 BEGIN
-    -- The class is the program's, too (DeliveryLock); 578628451 is that of the days of a continuous delivery.
-    PERFORM pg_advisory_xact_lock(578628450, hashint8(delivery));
-    SELECT d.state INTO found_state FROM pushmta_engine.delivery d WHERE d.id = delivery FOR UPDATE;
-    IF NOT FOUND THEN
+    BEGIN
+        PERFORM take_turn(delivery);
+        PERFORM lock_day(delivery);
+        SELECT d.state INTO found_state FROM pushmta_engine.delivery d WHERE d.id = delivery FOR UPDATE;
+    EXCEPTION WHEN lock_not_available THEN
+        RAISE EXCEPTION 'Delivery % cannot be changed now: another transaction has held it for 2 s (%).', delivery,
+            coalesce(holder_text(delivery), 'it has just ended')
+            USING ERRCODE = 'lock_not_available',
+                HINT = 'Try again, or end that transaction: it has added a message, or changed the delivery.';
+    END;
+    IF found_state IS NULL THEN
         RAISE EXCEPTION 'There is no delivery %.', delivery
             USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them; pushmta.create_delivery makes one.';
     END IF;
@@ -150,7 +230,6 @@ BEGIN
         UPDATE pushmta_engine.delivery d SET state = final_state, state_reason = words, changed_at = now(),
             finished_at = CASE WHEN complete THEN now() END
         WHERE d.id = day;
-        PERFORM drop_message_numbers(day);
         all_complete := all_complete AND complete;
     END LOOP;
     RETURN all_complete;
@@ -166,7 +245,7 @@ BEGIN
     END IF;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.drop_message_numbers(bigint) IS
-    'Throws a day''s counter away once nothing is added to it any more; the caller has locked the day.';
+    'Drops a day''s counter. A session that waits for its lock would fail, so the day must be long over (tend_deliveries).';
 
 CREATE FUNCTION pushmta_engine.finish_delivery(delivery bigint, most integer) RETURNS integer LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -213,10 +292,13 @@ CREATE FUNCTION pushmta.start_delivery(delivery bigint, start_at timestamptz DEF
 #variable_conflict use_variable
 DECLARE
     current_state text;
-    begins timestamptz := greatest(coalesce(start_at, now()), now());
+    current_kind text;
+    -- A client's clock, or one read within this transaction, may be ahead by a moment.
+    begins timestamptz := CASE WHEN start_at > clock_timestamp() + interval '1 second' THEN start_at ELSE now() END;
     day date := (begins AT TIME ZONE 'UTC')::date;
+    at_once boolean;
 BEGIN
-    SELECT d.state INTO current_state FROM pushmta_engine.delivery d WHERE d.id = delivery FOR UPDATE;
+    SELECT d.state, d.kind INTO current_state, current_kind FROM pushmta_engine.delivery d WHERE d.id = delivery FOR UPDATE;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'There is no delivery %.', delivery
             USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them; pushmta.create_delivery makes one.';
@@ -225,19 +307,29 @@ BEGIN
         RAISE EXCEPTION 'Delivery % is % and cannot be started again.', delivery, current_state
             USING ERRCODE = 'PM003', HINT = 'Create another delivery to send again.';
     END IF;
-    IF NOT isfinite(begins) THEN
-        RAISE EXCEPTION 'Delivery % cannot begin at %.', delivery, begins
+    IF NOT isfinite(begins) OR NOT isfinite(start_at) THEN
+        RAISE EXCEPTION 'Delivery % cannot begin at %.', delivery, start_at
             USING ERRCODE = 'PM007', HINT = 'Give a time, or none to start it now.';
+    -- A moment that passed while a person filled in a form means now. An older one was a mistake: another day, or another zone.
+    ELSIF start_at < clock_timestamp() - interval '60 seconds' THEN
+        RAISE EXCEPTION 'Delivery % cannot begin at % UTC: that is in the past, the database''s clock says % UTC.', delivery,
+                to_char(start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'),
+                to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')
+            USING ERRCODE = 'PM009', HINT = 'Give a later time, with its zone, as in 2026-11-24 18:00+01, or none to start it now.';
     END IF;
-    UPDATE pushmta_engine.delivery d SET state = 'pending', start_at = begins, log_day = day,
-        tracking_key_id = tracking_key_of(day), changed_at = now(),
+    -- A continuous one has no target to prepare: its caller may send at once, even in the same transaction.
+    at_once := current_kind = 'continuous' AND begins = now();
+    UPDATE pushmta_engine.delivery d SET state = CASE WHEN at_once THEN 'in_progress' ELSE 'pending' END, state_reason = '',
+        start_at = begins, started_at = CASE WHEN at_once THEN now() END, prepared = at_once, prepare_to = CASE WHEN at_once THEN 0 END,
+        log_day = day, tracking_key_id = tracking_key_of(day), changed_at = now(),
         valid_until = CASE WHEN d.kind = 'continuous' THEN NULL ELSE begins + d.validity END
     WHERE d.id = delivery;
     PERFORM pg_notify('pushmta_wake', delivery::text);
 END $$;
 COMMENT ON FUNCTION pushmta.start_delivery(bigint, timestamptz) IS
-    'Starts a delivery, now or at a time; from here its targets are frozen. The validity of a continuous one is that of each '
-    'message: it has no end of its own.';
+    'Starts a delivery, now (null) or at a time, which must not be more than 60 s in the past; from here its targets are frozen. A '
+    'continuous one that starts now takes messages at once, even in the same transaction. Its validity is that of each message: it has no '
+    'end of its own.';
 
 CREATE FUNCTION pushmta.pause_delivery(delivery bigint) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -278,7 +370,7 @@ BEGIN
             USING ERRCODE = 'PM008', HINT = 'Only a paused delivery can be resumed.';
     END IF;
     held := delivery || lock_days(delivery);
-    UPDATE pushmta_engine.delivery d SET preparing_host = '', state_reason = '', changed_at = now(), state = CASE
+    UPDATE pushmta_engine.delivery d SET preparing_host = '', state_reason = '', paused_by = '', changed_at = now(), state = CASE
         WHEN d.started_at IS NULL THEN 'pending' WHEN d.prepared THEN 'in_progress' ELSE 'preparing' END
     WHERE d.id = ANY(held);
     UPDATE delivery_part p SET state = 'ready' WHERE p.delivery_id = ANY(held) AND p.state = 'waiting';
@@ -338,6 +430,43 @@ COMMENT ON FUNCTION pushmta_engine.fail_delivery(bigint, text) IS
     'Gives a delivery up because it cannot be sent; false if it is at its end already. What one day cannot send the next ones '
     'cannot either, so the whole fails.';
 
+CREATE FUNCTION pushmta_engine.return_delivery(delivery bigint, words text) RETURNS text LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    found_state text := lock_delivery(delivery);
+    day date;
+BEGIN
+    IF found_state NOT IN ('pending', 'preparing') THEN
+        RETURN found_state;
+    END IF;
+    -- What its parts have is on its way, and stays.
+    IF EXISTS (SELECT FROM delivery_part p WHERE p.delivery_id = delivery) THEN
+        UPDATE pushmta_engine.delivery d SET wait_reason = '', wait_failures = 0, wait_until = NULL WHERE d.id = delivery;
+        PERFORM hold_delivery(delivery, words);
+        RETURN 'paused';
+    END IF;
+    day := (SELECT d.log_day FROM pushmta_engine.delivery d WHERE d.id = delivery);
+    DELETE FROM exclusion_log x WHERE x.log_day = day AND x.delivery_id = delivery;
+    INSERT INTO console_draft SELECT r.* FROM pushmta_engine.delivery d CROSS JOIN LATERAL
+        jsonb_populate_record(NULL::pushmta_engine.console_draft, d.draft || jsonb_build_object('changed_at', now())) r
+    WHERE d.id = delivery AND d.draft IS NOT NULL
+    ON CONFLICT (id) DO NOTHING;
+    DELETE FROM message_id_range r WHERE r.delivery_id = delivery;
+    UPDATE delivery_application a SET prepared_through = 0, prepare_to = NULL, prepared = false, messages = 0
+    WHERE a.delivery_id = delivery;
+    UPDATE pushmta_engine.delivery d SET state = 'editing', state_reason = words, start_at = NULL, started_at = NULL, log_day = NULL,
+        tracking_key_id = NULL, message_id_base = NULL, valid_until = NULL, target = 0, excluded = 0, prepared_through = 0,
+        prepare_to = NULL, prepared = false, preparing_host = '', wait_reason = '', wait_failures = 0, wait_until = NULL, draft = NULL,
+        changed_at = now()
+    WHERE d.id = delivery;
+    PERFORM pg_notify('pushmta_wake', 'control');
+    RETURN 'editing';
+END $$;
+COMMENT ON FUNCTION pushmta_engine.return_delivery(bigint, text) IS
+    'Puts a delivery that cannot be prepared back into editing, with every problem on a line of state_reason, and gives its draft back '
+    'to the writer, who corrects it and starts it again. If some of its parts were made, it is paused instead. Returns its new state.';
+
 CREATE FUNCTION pushmta_engine.hold_delivery(delivery bigint, words text) RETURNS boolean LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
@@ -363,8 +492,8 @@ COMMENT ON FUNCTION pushmta_engine.hold_delivery(bigint, text) IS
 
 -- What an application waits for, and its end.
 
-CREATE FUNCTION pushmta_engine.is_doubtful(kind text, part bigint) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT kind IN ('canonical', 'soft_error') OR kind = 'invalid' AND part IS NOT NULL $$;
+CREATE FUNCTION pushmta_engine.is_doubtful(kind text, part bigint) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN kind IN ('canonical', 'soft_error') OR kind = 'invalid' AND part IS NOT NULL;
 COMMENT ON FUNCTION pushmta_engine.is_doubtful(text, bigint) IS
     'Whether what was said of a token may be a mistake of ours: neither a message that got through, nor an answer that no mix-up '
     'causes, which names no part.';
@@ -410,6 +539,75 @@ COMMENT ON FUNCTION pushmta_engine.close_circuit(integer, boolean) IS
     'a host that was cut off: what is said of the parts that there are by now is void, unless the gateway dates it. Returns whether it '
     'was open.';
 
+CREATE FUNCTION pushmta_engine.free_waiting_parts(application integer, account integer, words text, most integer) RETURNS integer
+    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    freed integer;
+BEGIN
+    UPDATE delivery_part p SET waits_for = NULL, refusals = 1, not_before = now()
+    WHERE p.id = ANY(ARRAY(SELECT f.id FROM delivery_part f
+        WHERE f.application_id = application AND f.external_account_id = account AND f.waits_for = words AND f.state <> 'done'
+            AND f.state IN ('ready', 'waiting')
+        LIMIT most FOR NO KEY UPDATE SKIP LOCKED));
+    GET DIAGNOSTICS freed = ROW_COUNT;
+    DELETE FROM credential_wait w
+    WHERE w.application_id = application AND w.external_account_id = account AND w.reason = words AND NOT EXISTS (
+        SELECT FROM delivery_part p WHERE p.application_id = application AND p.external_account_id = account AND p.waits_for = words
+            AND p.state <> 'done');
+    RETURN freed;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.free_waiting_parts(integer, integer, text, integer) IS
+    'Lets up to so many parts go that waited for a credential which now works; returns how many.';
+
+CREATE FUNCTION pushmta_engine.end_credential_wait(application integer, account integer, words text) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    UPDATE credential_wait w SET ended_at = coalesce(w.ended_at, now())
+    WHERE w.application_id = application AND w.external_account_id = account AND w.reason = words;
+    PERFORM free_waiting_parts(application, account, words, 1000);
+    PERFORM pg_notify('pushmta_wake', 'circuit');
+END $$;
+COMMENT ON FUNCTION pushmta_engine.end_credential_wait(integer, integer, text) IS
+    'A message that waited for a credential got through: the others go, the first of them at once.';
+
+CREATE FUNCTION pushmta_engine.try_credential_waits(most integer) RETURNS integer LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    due credential_wait;
+    one bigint;
+    freed integer := 0;
+BEGIN
+    FOR due IN SELECT w.* FROM credential_wait w WHERE w.ended_at IS NOT NULL OR w.next_probe_at <= now()
+        ORDER BY w.began_at FOR NO KEY UPDATE SKIP LOCKED
+    LOOP
+        IF due.ended_at IS NOT NULL THEN
+            freed := freed + free_waiting_parts(due.application_id, due.external_account_id, due.reason, most);
+            CONTINUE;
+        END IF;
+        -- The part that was tried least often.
+        SELECT p.id INTO one FROM delivery_part p
+        WHERE p.application_id = due.application_id AND p.external_account_id = due.external_account_id
+            AND p.waits_for = due.reason AND p.state <> 'done' AND p.state = 'ready' AND p.not_before > now()
+        ORDER BY p.refusals, p.id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
+        IF one IS NOT NULL THEN
+            UPDATE delivery_part p SET not_before = now() WHERE p.id = one;
+            UPDATE credential_wait w SET next_probe_at = now() + interval '5 minutes', probes = w.probes + 1
+            WHERE w.application_id = due.application_id AND w.external_account_id = due.external_account_id AND w.reason = due.reason;
+            freed := freed + 1;
+        ELSE
+            -- Nothing of it is left, or all of it is claimed, or held back with its delivery.
+            PERFORM free_waiting_parts(due.application_id, due.external_account_id, due.reason, 0);
+        END IF;
+    END LOOP;
+    RETURN freed;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.try_credential_waits(integer) IS
+    'Makes one part due of those that wait for a credential and whose turn has come, so that one of its messages finds out whether the '
+    'credential now works, and lets go what waited for one that does. Returns how many parts became due. It waits for no lock.';
+
 CREATE FUNCTION pushmta_engine.resume_application(application integer, believing boolean)
     RETURNS TABLE (was_open boolean, parts bigint, load_problem text, preparations bigint[], accounts text[]) LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -438,6 +636,7 @@ BEGIN
         RETURNING d.id
     )
     SELECT coalesce(array_agg(f.id ORDER BY f.id), ARRAY[]::bigint[]) INTO preparations FROM freed f;
+    UPDATE credential_wait w SET next_probe_at = now() WHERE w.application_id = application;
     WITH ended AS (
         UPDATE gateway_trouble t SET state = 'opening', opened_at = now(), prober = NULL, prober_until = NULL, changed_at = now()
         WHERE t.application_id = application AND t.state = 'trouble' RETURNING t.external_account_id
@@ -451,7 +650,8 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.resume_application(integer, boolean) IS
     'Ends what an application''s messages wait for and that can be ended: its circuit closes, supervisors start its children at once, '
-    'parts that could not be loaded and preparations that were put off are tried again, gateways in trouble are tried at once.';
+    'parts that could not be loaded and preparations that were put off are tried again, gateways in trouble are tried at once, and so is '
+    'one message of those that wait for a credential stored with the gateway.';
 
 CREATE FUNCTION pushmta_engine.console_resume(token bytea, moment timestamptz, idle interval, address text, application integer,
     believing boolean) RETURNS void LANGUAGE plpgsql SECURITY DEFINER

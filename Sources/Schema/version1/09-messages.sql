@@ -58,6 +58,8 @@ DECLARE
     newest record;
     -- Of one of these deliveries a million messages a day have a number of their own: 2,147 such days until they begin anew.
     numbers integer := 2147483647;
+    -- A session that opens a day locks its row.
+    door integer := (SELECT min(a.application_id) FROM delivery_application a WHERE a.delivery_id = delivery);
     made bigint;
 BEGIN
     FOR look IN 1..2 LOOP
@@ -68,9 +70,14 @@ BEGIN
         ELSIF look = 2 THEN
             EXIT;
         ELSIF waits AND (newest.id IS NULL OR newest.id = used_up) THEN
-            PERFORM pg_advisory_xact_lock(578628451, hashint8(delivery));
-        ELSIF NOT pg_try_advisory_xact_lock(578628451, hashint8(delivery)) THEN
-            RETURN newest.id;
+            -- Not the delivery: a session that pauses it waits for the day, which the caller may have already.
+            PERFORM FROM delivery_application a WHERE a.delivery_id = delivery AND a.application_id = door FOR NO KEY UPDATE;
+        ELSE
+            PERFORM FROM delivery_application a WHERE a.delivery_id = delivery AND a.application_id = door
+                FOR NO KEY UPDATE SKIP LOCKED;
+            IF NOT FOUND THEN
+                RETURN newest.id;
+            END IF;
         END IF;
     END LOOP;
     IF waits AND newest.id IS NULL THEN
@@ -130,14 +137,23 @@ BEGIN
             AND NOT EXISTS (SELECT FROM delivery_part p WHERE p.delivery_id = d.id AND p.state <> 'done')
         ORDER BY d.id
     LOOP
-        -- Who adds a message holds both locks until the end of its transaction.
-        CONTINUE WHEN NOT pg_try_advisory_xact_lock(578628450, hashint8(place.id));
+        -- A session that adds a message holds the day until the end of its transaction.
+        CONTINUE WHEN NOT try_day(place.id);
         PERFORM FROM delivery d WHERE d.id = place.id AND d.state = 'in_progress' FOR UPDATE SKIP LOCKED;
         CONTINUE WHEN NOT FOUND;
         -- What was added before the lock is seen by this statement only.
         CONTINUE WHEN EXISTS (SELECT FROM delivery_part p WHERE p.delivery_id = place.id AND p.state <> 'done');
         UPDATE delivery d SET state = 'finished', finished_at = now(), changed_at = now() WHERE d.id = place.id;
-        PERFORM drop_message_numbers(place.id);
+    END LOOP;
+    -- No session that adds messages remembers a day of the day before yesterday and waits for it.
+    FOR place IN SELECT c.id FROM (SELECT substr(c.relname, 16)::bigint AS id FROM pg_class c
+            WHERE c.relnamespace = 'pushmta_engine'::regnamespace AND c.relkind = 'S' AND c.relname ~ '^message_number_[0-9]{1,18}$') c
+        LEFT JOIN delivery d ON d.id = c.id
+        WHERE d.id IS NULL OR d.state IN ('finished', 'stopped', 'failed') AND d.log_day < message_day() - 2
+    LOOP
+        IF try_day(place.id) THEN
+            PERFORM drop_message_numbers(place.id);
+        END IF;
     END LOOP;
 
     WITH picked AS MATERIALIZED (
@@ -250,8 +266,8 @@ COMMENT ON FUNCTION pushmta_engine.message_addressees(bigint, bigint[], text[], 
     'delivery says so, only the latest registered one is returned.';
 
 CREATE FUNCTION pushmta_engine.message_request(subscription_id bigint, user_key text, push_token text, variables jsonb) RETURNS bytea
-    LANGUAGE sql STABLE PARALLEL SAFE AS $$
-    SELECT sha256(convert_to(jsonb_build_array(subscription_id, user_key, push_token, variables)::text, 'UTF8')) $$;
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN sha256(convert_to(jsonb_build_array(subscription_id, user_key, push_token, variables)::text, 'UTF8'));
 COMMENT ON FUNCTION pushmta_engine.message_request(bigint, text, text, jsonb) IS
     'The hash of what a message was asked for with; the same for the same message.';
 
@@ -314,18 +330,18 @@ CREATE FUNCTION pushmta_engine.take_message_numbers(delivery bigint, needed inte
 DECLARE
     place record;
     counter regclass;
+    last bigint;
 BEGIN
     FOR attempt IN 1..4 LOOP
         day_id := open_day(delivery, used_up => day_id);
         IF day_id IS NULL THEN
             EXIT;
         END IF;
-        -- As every maker of parts: behind whoever waits to pause or end it, and then holding its state as it is. Whoever changes
-        -- it takes the lock first.
-        PERFORM pg_advisory_xact_lock_shared(578628450, hashint8(day_id));
+        -- After sessions that wait to pause or end it, and then holding its state as it is: see lock_day.
+        counter := to_regclass('pushmta_engine.message_number_' || day_id);
+        last := pg_sequence_last_value(counter);
         SELECT d.state, d.log_day, d.target INTO place FROM pushmta_engine.delivery d WHERE d.id = day_id;
-        IF place.state = 'in_progress' THEN
-            counter := 'pushmta_engine.message_number_' || day_id;
+        IF place.state = 'in_progress' AND coalesce(last, 0) < place.target THEN
             numbers := ARRAY(SELECT nextval(counter)::integer FROM generate_series(1, needed) ORDER BY 1);
             IF numbers[needed] <= place.target THEN
                 log_day := place.log_day;
@@ -558,6 +574,8 @@ DECLARE
     given jsonb := coalesce(variables, '{}');
     -- The day of this session's last message of the delivery. It is looked at again, so that a wrong one does no harm.
     day bigint := nullif(current_setting('pushmta.day_of_' || delivery, true), '')::bigint;
+    counter regclass;
+    last bigint;
     request bytea;
     known record;
     reached integer;
@@ -596,11 +614,11 @@ BEGIN
             ORDER BY d.id DESC LIMIT 1);
         PERFORM set_config('pushmta.day_of_' || delivery, day::text, false) WHERE day IS NOT NULL;
     END IF;
-    -- As every maker of parts: behind whoever waits to pause or end the day, and then holding its state as it is.
-    IF NOT pg_try_advisory_xact_lock_shared(578628450, hashint8(day)) THEN
-        PERFORM pg_advisory_xact_lock_shared(578628450, hashint8(day));
-    END IF;
-    -- A notification makes commits wait for each other, so nobody is notified who looks many times a second.
+    -- A look at the sequence locks it until the end of the transaction, as nextval does: after sessions that wait to pause or end the
+    -- day, and then holding its state as it is (lock_day).
+    counter := to_regclass('pushmta_engine.message_number_' || day);
+    last := pg_sequence_last_value(counter);
+    -- A notification makes commits wait for each other, so sessions that look many times a second get none.
     IF subscription_id IS NOT NULL THEN
         SELECT 1, ARRAY[s.id], s.application_id, a.external_account_id, d.log_day, d.target, d.priority, d.validity,
             EXISTS (SELECT FROM mta_host h WHERE h.asleep AND h.state IN ('starting', 'running')
@@ -636,11 +654,10 @@ BEGIN
             LIMIT 1001
         ) x;
     END IF;
-    IF reached = 1 THEN
-        numbers := ARRAY[nextval(('pushmta_engine.message_number_' || day)::regclass)];
+    IF reached = 1 AND coalesce(last, 0) < highest THEN
+        numbers := ARRAY[nextval(counter)];
     ELSIF reached <= 1000 THEN
-        numbers := ARRAY(SELECT nextval(('pushmta_engine.message_number_' || day)::regclass)
-            FROM generate_series(1, reached) ORDER BY 1);
+        numbers := ARRAY(SELECT nextval(counter) FROM generate_series(1, reached) ORDER BY 1);
     END IF;
     IF numbers[reached] <= highest THEN
         IF idempotency_key IS NOT NULL THEN

@@ -16,7 +16,10 @@ CREATE TABLE pushmta_engine.token_event (
     sequence integer,
     application_id integer NOT NULL,
     kind text NOT NULL CHECK (kind IN ('invalid', 'canonical', 'opt_out', 'soft_error', 'success')),
-    state text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'held', 'applied', 'undone', 'outdated')),
+    -- held: its application's circuit is open. doubted: more tokens were refused in that minute than any fleet loses.
+    state text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'held', 'doubted', 'applied', 'undone', 'outdated')),
+    -- Whether the gateway itself has said since when.
+    dated boolean NOT NULL DEFAULT false,
     reason text NOT NULL DEFAULT '',
     new_token text,
     -- What an applied `canonical` has to give back: the token that was replaced, null if the subscription was disabled instead.
@@ -29,8 +32,196 @@ CREATE INDEX token_event_delivery ON pushmta_engine.token_event (delivery_id) WH
 CREATE INDEX token_event_subscription ON pushmta_engine.token_event (subscription_id);
 CREATE INDEX token_event_invalid ON pushmta_engine.token_event (id) WHERE state = 'pending' AND kind = 'invalid';
 CREATE INDEX token_event_held ON pushmta_engine.token_event (application_id, id) WHERE state = 'held';
+CREATE INDEX token_event_doubted ON pushmta_engine.token_event (application_id, created_at) WHERE state = 'doubted';
 CREATE INDEX token_event_note ON pushmta_engine.token_event (id)
     WHERE state = 'pending' AND kind IN ('canonical', 'soft_error', 'success');
+
+CREATE TABLE pushmta_engine.token_refusal (
+    created_at timestamptz NOT NULL DEFAULT now(),
+    application_id integer NOT NULL,
+    -- Messages that were refused for a dead token, and those that were answered, of one batch of outcomes.
+    refused integer NOT NULL,
+    answered integer NOT NULL,
+    -- Came in a time in doubt: noted when the record of that time (token_doubt) goes or begins anew.
+    doubted boolean NOT NULL DEFAULT false
+);
+COMMENT ON TABLE pushmta_engine.token_refusal IS
+    'How many tokens gateways called dead, of how many messages: a row for each batch of outcomes with such answers in the last minutes.';
+CREATE INDEX token_refusal_time ON pushmta_engine.token_refusal (created_at);
+
+CREATE TABLE pushmta_engine.token_refusal_past (
+    application_id integer PRIMARY KEY,
+    refused double precision NOT NULL DEFAULT 0,
+    answered double precision NOT NULL DEFAULT 0,
+    changed_at timestamptz NOT NULL DEFAULT now()
+) WITH (fillfactor = 50);
+COMMENT ON TABLE pushmta_engine.token_refusal_past IS
+    'The same for the time before that, without what was in doubt: what is a month old counts a half.';
+
+CREATE TABLE pushmta_engine.token_doubt (
+    application_id integer PRIMARY KEY,
+    began_at timestamptz NOT NULL DEFAULT now(),
+    -- When the share was last as large; a minute later refusals count as ever.
+    seen_at timestamptz NOT NULL DEFAULT now(),
+    -- As began_at, of the first of several incidents while any of its refusals is in doubt.
+    first_at timestamptz NOT NULL DEFAULT now(),
+    refused bigint NOT NULL,
+    answered bigint NOT NULL
+);
+COMMENT ON TABLE pushmta_engine.token_doubt IS
+    'Applications that had more tokens refused than any fleet loses in a minute, while any of these refusals is in doubt.';
+
+CREATE FUNCTION pushmta_engine.fold_token_refusals() RETURNS void LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    one integer;
+    more record;
+BEGIN
+    FOR one IN SELECT DISTINCT r.application_id FROM token_refusal r WHERE r.created_at < now() - interval '10 minutes' ORDER BY 1 LOOP
+        INSERT INTO token_refusal_past (application_id) VALUES (one) ON CONFLICT DO NOTHING;
+        PERFORM FROM token_refusal_past p WHERE p.application_id = one FOR NO KEY UPDATE SKIP LOCKED;
+        -- Another host is doing it.
+        CONTINUE WHEN NOT FOUND;
+        WITH old AS (
+            DELETE FROM token_refusal r WHERE r.application_id = one AND r.created_at < now() - interval '10 minutes'
+            RETURNING r.refused, r.answered, r.created_at, r.doubted
+        )
+        SELECT coalesce(sum(o.refused), 0)::double precision AS refused, coalesce(sum(o.answered), 0)::double precision AS answered
+        INTO more FROM old o
+        WHERE NOT o.doubted AND NOT EXISTS (SELECT FROM token_doubt d WHERE d.application_id = one
+            AND o.created_at BETWEEN d.began_at - interval '2 minutes' AND d.seen_at + interval '1 minute');
+        UPDATE token_refusal_past p SET changed_at = now(), refused = p.refused * a.share + more.refused,
+            answered = p.answered * a.share + more.answered
+        FROM (SELECT (0.5 ^ greatest(extract(epoch FROM now() - b.changed_at) / 2592000.0, 0))::double precision AS share
+            FROM token_refusal_past b WHERE b.application_id = one) a
+        WHERE p.application_id = one;
+    END LOOP;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.fold_token_refusals() IS 'Adds refusals that are older than ten minutes to the application''s past.';
+
+CREATE FUNCTION pushmta_engine.keep_out_of_past(application integer) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    -- One that is locked is being noted or folded by another host, which sees the doubt.
+    UPDATE token_refusal r SET doubted = true WHERE r.ctid = ANY(ARRAY(
+        SELECT o.ctid FROM token_refusal o JOIN token_doubt d ON d.application_id = o.application_id
+        WHERE o.application_id = application AND NOT o.doubted AND d.seen_at < now() - interval '1 minute'
+            AND o.created_at BETWEEN d.began_at - interval '2 minutes' AND d.seen_at + interval '1 minute'
+        FOR UPDATE OF o SKIP LOCKED));
+END $$;
+COMMENT ON FUNCTION pushmta_engine.keep_out_of_past(integer) IS
+    'Notes which refusals came in an application''s time in doubt, once that is over and before its record goes or begins anew. They never '
+    'become the past that others are judged by, whatever is decided about them: dead tokens in masses, as an old list has them, are lost '
+    'once, and say nothing about what the fleet loses later.';
+
+-- Five times the application's own past, and more than one in twenty, is no accident; of one without a past more than one in five, as for
+-- the guard against mix-ups of environments. Fewer than 20 say nothing.
+CREATE FUNCTION pushmta_engine.is_mass_refusal(refused double precision, answered double precision, past_refused double precision,
+    past_answered double precision) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    BEGIN ATOMIC
+    SELECT refused >= 20 AND refused > answered * CASE WHEN past_answered >= 1000
+        THEN greatest(0.05, least(5 * s.share, (1 + s.share) / 2)) ELSE 0.2 END
+    FROM (SELECT past_refused / nullif(past_answered, 0) AS share) s;
+    END;
+COMMENT ON FUNCTION pushmta_engine.is_mass_refusal(double precision, double precision, double precision, double precision) IS
+    'Whether so many dead tokens among so many answers of a minute are more than a fleet loses, judged by the application''s own past, '
+    'which says nothing before 1,000 answers.';
+
+CREATE FUNCTION pushmta_engine.doubt_applied_tokens(application integer, since_when timestamptz) RETURNS integer LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    events bigint[] := ARRAY(SELECT e.id FROM token_event e WHERE e.application_id = application AND e.state = 'applied'
+        AND e.kind = 'invalid' AND e.delivery_id IS NOT NULL AND e.applied_at >= since_when
+        AND NOT (e.dated AND e.since < since_when) ORDER BY e.id FOR NO KEY UPDATE SKIP LOCKED);
+BEGIN
+    UPDATE subscription s SET enabled = true, disabled_at = NULL, disabled_reason = '', quarantine_status = 1, quarantined_at = NULL
+    FROM token_event e
+    WHERE e.id = ANY(events) AND s.id = e.subscription_id AND NOT s.enabled
+        AND s.disabled_at = e.applied_at AND s.disabled_reason = 'token_invalid'
+        AND NOT EXISTS (SELECT FROM subscription o WHERE o.application_id = s.application_id
+            AND o.push_token = s.push_token AND o.id <> s.id AND (o.enabled OR o.id > s.id));
+    UPDATE token_event e SET state = 'doubted', applied_at = NULL WHERE e.id = ANY(events);
+    RETURN cardinality(events);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.doubt_applied_tokens(integer, timestamptz) IS
+    'Undoes what refusals did to tokens before their number was known; they are then in doubt, like those that follow.';
+
+CREATE FUNCTION pushmta_engine.judge_token_refusals() RETURNS void LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    mass record;
+BEGIN
+    PERFORM fold_token_refusals();
+    FOR mass IN
+        SELECT r.application_id, sum(r.refused)::bigint AS refused, sum(r.answered)::bigint AS answered, min(r.created_at) AS first_at
+        FROM token_refusal r LEFT JOIN token_refusal_past p ON p.application_id = r.application_id
+        WHERE r.created_at > now() - interval '1 minute'
+        GROUP BY r.application_id, p.refused, p.answered
+        HAVING is_mass_refusal(sum(r.refused), sum(r.answered), p.refused, p.answered)
+            -- Ten seconds of nothing else are few of the answers of a busy minute.
+            OR is_mass_refusal(sum(r.refused) FILTER (WHERE r.created_at > now() - interval '10 seconds'),
+                sum(r.answered) FILTER (WHERE r.created_at > now() - interval '10 seconds'), p.refused, p.answered)
+        ORDER BY r.application_id
+    LOOP
+        PERFORM keep_out_of_past(mass.application_id);
+        INSERT INTO token_doubt (application_id, refused, answered)
+        VALUES (mass.application_id, mass.refused, mass.answered) ON CONFLICT DO NOTHING;
+        IF NOT FOUND THEN
+            -- One of all hosts is enough, once a second.
+            UPDATE token_doubt d SET seen_at = now(), refused = greatest(d.refused, mass.refused),
+                answered = CASE WHEN mass.refused > d.refused THEN mass.answered ELSE d.answered END,
+                began_at = CASE WHEN d.seen_at < now() - interval '1 minute' THEN now() ELSE d.began_at END,
+                first_at = CASE WHEN d.seen_at < now() - interval '1 minute' AND NOT EXISTS (SELECT FROM token_event e
+                    WHERE e.application_id = d.application_id AND e.state = 'doubted') THEN now() ELSE d.first_at END
+            WHERE d.application_id = (SELECT o.application_id FROM token_doubt o WHERE o.application_id = mass.application_id
+                AND o.seen_at < now() - interval '1 second' FOR NO KEY UPDATE SKIP LOCKED);
+        END IF;
+        IF FOUND THEN
+            PERFORM doubt_applied_tokens(mass.application_id, mass.first_at - interval '1 minute');
+        END IF;
+    END LOOP;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.judge_token_refusals() IS
+    'Checks whether an application''s gateway called more tokens dead within a minute than a fleet loses. Then its answers about tokens, '
+    'and those until a minute after, are in doubt: the messages have ended, and the tokens wait.';
+
+CREATE FUNCTION pushmta_engine.resolve_doubted_tokens(application integer, confirmed boolean, older_than interval, most integer)
+    RETURNS integer LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    events bigint[] := ARRAY(SELECT e.id FROM token_event e WHERE e.state = 'doubted'
+        AND (application IS NULL OR e.application_id = application) AND e.created_at <= now() - older_than
+        ORDER BY e.id LIMIT most FOR NO KEY UPDATE SKIP LOCKED);
+    decided integer[];
+BEGIN
+    PERFORM FROM subscription s WHERE s.id IN (SELECT e.subscription_id FROM token_event e WHERE e.id = ANY(events))
+        ORDER BY s.id FOR NO KEY UPDATE;
+    IF confirmed THEN
+        UPDATE subscription s SET enabled = false, disabled_at = now(), disabled_reason = 'token_invalid',
+            quarantine_status = 2, quarantined_at = now(), last_error_at = now(), quarantine_reason = e.reason
+        FROM token_event e
+        WHERE e.id = ANY(events) AND s.id = e.subscription_id AND s.enabled AND s.quarantine_status >= 1
+            AND s.registered_at <= coalesce(e.since, e.created_at);
+        UPDATE token_event e SET state = CASE WHEN s.disabled_at = now() THEN 'applied' ELSE 'outdated' END,
+            applied_at = CASE WHEN s.disabled_at = now() THEN now() END
+        FROM token_event x LEFT JOIN subscription s ON s.id = x.subscription_id
+        WHERE x.id = ANY(events) AND e.id = x.id;
+    ELSE
+        UPDATE subscription s SET quarantine_status = 0, quarantine_reason = ''
+        FROM token_event e
+        WHERE e.id = ANY(events) AND s.id = e.subscription_id AND s.quarantine_status = 1 AND s.soft_errors = 0;
+        UPDATE token_event e SET state = 'undone', undone_at = now() WHERE e.id = ANY(events);
+    END IF;
+    decided := ARRAY(SELECT d.application_id FROM token_doubt d WHERE (application IS NULL OR d.application_id = application)
+        AND d.seen_at < now() - interval '1 minute' AND NOT EXISTS (
+            SELECT FROM token_event e WHERE e.application_id = d.application_id AND e.state = 'doubted')
+        FOR UPDATE SKIP LOCKED);
+    PERFORM keep_out_of_past(o.id) FROM unnest(decided) o(id);
+    DELETE FROM token_doubt d WHERE d.application_id = ANY(decided);
+    RETURN cardinality(events);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.resolve_doubted_tokens(integer, boolean, interval, integer) IS
+    'Decides about up to so many refusals that are in doubt, of one application or of all: confirmed, their tokens are dead, unless the '
+    'device has registered or got a message since; else the refusals are void. Returns how many. It waits for no other session.';
 
 CREATE FUNCTION pushmta_engine.apply_invalid_tokens(most integer) RETURNS integer LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET enable_nestloop = off AS $$
@@ -38,7 +229,13 @@ DECLARE
     decided integer;
 BEGIN
     WITH picked AS MATERIALIZED (
-        SELECT e.id, e.subscription_id, e.reason, coalesce(e.since, e.created_at) AS since,
+        SELECT e.id, e.subscription_id, e.reason, coalesce(e.since, e.created_at) AS since, e.created_at,
+            -- A time of the gateway's own that lies before the refusals came in masses is a fact by itself.
+            e.delivery_id IS NOT NULL AND EXISTS (SELECT FROM token_doubt d WHERE d.application_id = e.application_id
+                AND e.created_at BETWEEN d.began_at - interval '2 minutes' AND d.seen_at + interval '1 minute'
+                AND NOT (e.dated AND e.since < d.began_at - interval '2 minutes')) AS doubted,
+            e.delivery_id IS NULL OR e.dated AND EXISTS (SELECT FROM token_doubt d WHERE d.application_id = e.application_id
+                AND e.since < d.first_at - interval '2 minutes') AS certain,
             (SELECT CASE WHEN e.part_id <= h.effects_void_through THEN 'undone'
                     WHEN h.token_effects_held AND e.part_id IS NOT NULL THEN 'held' END
                 FROM application_health h WHERE h.application_id = e.application_id) AS kept
@@ -51,21 +248,36 @@ BEGIN
         FROM subscription s
         WHERE s.id = ANY(ARRAY(SELECT DISTINCT p.subscription_id FROM picked p WHERE p.kept IS NULL))
         ORDER BY s.id FOR NO KEY UPDATE SKIP LOCKED
+    ), doubt AS MATERIALIZED (
+        -- By subscription, never through the index of all that is in doubt, which may be a whole fleet.
+        SELECT s.id, (SELECT min(o.created_at) FILTER (WHERE o.state = 'doubted' AND coalesce(o.since, o.created_at) >= s.token_since)
+            FROM token_event o WHERE o.subscription_id = s.id) AS first_at
+        FROM subject s
     ), judged AS MATERIALIZED (
         SELECT p.id, p.subscription_id, p.reason, CASE WHEN p.kept IS NOT NULL THEN p.kept
             WHEN s.id IS NULL THEN
                 CASE WHEN EXISTS (SELECT FROM subscription x WHERE x.id = p.subscription_id) THEN 'pending' ELSE 'outdated' END
             WHEN s.enabled AND s.token_since <= p.since
                 AND row_number() OVER (PARTITION BY p.subscription_id, p.kept, s.token_since <= p.since ORDER BY p.id) = 1
-                THEN 'applied'
+                THEN CASE WHEN o.first_at IS NULL THEN CASE WHEN p.doubted THEN 'doubted' ELSE 'applied' END
+                    -- Said again hours later, it is true; before that it is the same doubt.
+                    WHEN p.certain OR o.first_at <= p.created_at - interval '6 hours' THEN 'applied' ELSE 'outdated' END
             ELSE 'outdated' END AS decision
-        FROM picked p LEFT JOIN subject s ON s.id = p.subscription_id
+        FROM picked p LEFT JOIN subject s ON s.id = p.subscription_id LEFT JOIN doubt o ON o.id = p.subscription_id
     ), disabled AS (
         UPDATE subscription s SET enabled = false, disabled_at = now(), disabled_reason = 'token_invalid',
             quarantine_status = greatest(s.quarantine_status, 2::smallint), quarantined_at = now(), last_error_at = now(),
             quarantine_reason = j.reason
         FROM judged j WHERE j.decision = 'applied' AND s.id = j.subscription_id
             AND s.id = ANY(ARRAY(SELECT k.subscription_id FROM judged k WHERE k.decision = 'applied'))
+    ), watched AS (
+        -- A message that gets through to it is noted, as to one with soft errors.
+        UPDATE subscription s SET quarantine_status = 1, last_error_at = now(), quarantine_reason = j.reason
+        FROM judged j WHERE j.decision = 'doubted' AND s.id = j.subscription_id AND s.quarantine_status = 0
+            AND s.id = ANY(ARRAY(SELECT k.subscription_id FROM judged k WHERE k.decision = 'doubted'))
+    ), answered AS (
+        UPDATE token_event o SET state = 'outdated' FROM judged j
+        WHERE j.decision = 'applied' AND o.subscription_id = j.subscription_id AND o.state = 'doubted' AND o.id <> j.id
     ), noted AS (
         UPDATE token_event e SET state = j.decision, applied_at = CASE WHEN j.decision = 'applied' THEN now() END,
             undone_at = CASE WHEN j.decision = 'undone' THEN now() END
@@ -78,7 +290,9 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.apply_invalid_tokens(integer) IS
     'Disables the subscriptions of up to so many refused tokens. A registration after the refusal outweighs it; events of an '
     'application whose effects are held are put aside, but for those that a mix-up cannot have caused (an event without a '
-    'part), and those of a bad time that is over are undone. Any number of hosts may call it; it waits for nobody, and what '
+    'part), and those of a bad time that is over are undone. If more were refused in a minute than any fleet loses, each is in doubt. '
+    'A token in doubt is dead if it is refused again at least six hours later, or if the gateway dates it before the masses; a refusal '
+    'in between adds nothing. Any number of hosts may call it; it waits for no other, and what '
     'is locked by others stays for the next call. Returns the number of events it decided.';
 
 CREATE FUNCTION pushmta_engine.heal_subscription(s pushmta_engine.subscription) RETURNS text
@@ -88,10 +302,12 @@ BEGIN
         RETURN 'outdated';
     END IF;
     UPDATE subscription x SET soft_errors = 0, quarantine_status = 0, quarantine_reason = '' WHERE x.id = s.id;
+    UPDATE token_event e SET state = 'undone', undone_at = now() WHERE e.subscription_id = s.id AND e.state = 'doubted';
     RETURN 'applied';
 END $$;
 COMMENT ON FUNCTION pushmta_engine.heal_subscription(pushmta_engine.subscription) IS
-    'Forgets the soft errors of a locked subscription, as a message got through to it. Quarantine does not end so.';
+    'Forgets the soft errors of a locked subscription, as a message got through to it, and refusals of its token that were in doubt. '
+    'Quarantine does not end so.';
 
 CREATE FUNCTION pushmta_engine.count_soft_error(s pushmta_engine.subscription, happened timestamptz, words text,
     max_errors integer, apart interval, healing interval) RETURNS text
@@ -201,8 +417,10 @@ COMMENT ON FUNCTION pushmta_engine.apply_token_notes(integer, integer, interval,
 CREATE FUNCTION pushmta_engine.apply_token_effects(most integer, max_errors integer, apart interval, healing interval)
     RETURNS integer LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE
-    decided integer := apply_invalid_tokens(most);
+    decided integer;
 BEGIN
+    PERFORM judge_token_refusals();
+    decided := apply_invalid_tokens(most);
     IF decided < most THEN
         decided := decided + apply_token_notes(most - decided, max_errors, apart, healing);
     END IF;
@@ -222,13 +440,16 @@ DECLARE
 BEGIN
     UPDATE subscription s SET soft_errors = 0, quarantine_status = 0, quarantine_reason = ''
     WHERE s.id = ANY(ARRAY(SELECT x.id FROM subscription x
-        WHERE x.quarantine_status = 1 AND x.last_error_at < now() - healing
+        -- One without soft errors is in doubt alone (a whole fleet may be), and any other is not healed before its doubt is decided.
+        WHERE x.quarantine_status = 1 AND x.soft_errors > 0 AND x.last_error_at < now() - healing
+            AND NOT (SELECT coalesce(bool_or(e.state = 'doubted'), false) FROM token_event e WHERE e.subscription_id = x.id)
         ORDER BY x.last_error_at LIMIT most FOR NO KEY UPDATE SKIP LOCKED));
     GET DIAGNOSTICS healed = ROW_COUNT;
     RETURN healed;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.heal_soft_errors(integer, interval) IS
-    'Forgets the errors of up to so many subscriptions that had none for the healing time; returns how many.';
+    'Forgets the errors of up to so many subscriptions that had none for the healing time, unless a refusal of their token is in doubt: '
+    'that is decided by itself, and until then a message that gets through must be noted. Returns how many.';
 
 CREATE FUNCTION pushmta.undo_token_effects(delivery bigint) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -244,7 +465,7 @@ BEGIN
     END IF;
     events := ARRAY(SELECT e.id FROM token_event e
         WHERE e.delivery_id = delivery AND e.kind IN ('invalid', 'canonical', 'soft_error')
-            AND e.state IN ('pending', 'held', 'applied') ORDER BY e.id FOR NO KEY UPDATE);
+            AND e.state IN ('pending', 'held', 'doubted', 'applied') ORDER BY e.id FOR NO KEY UPDATE);
     PERFORM FROM subscription s WHERE s.id IN (
             SELECT e.subscription_id FROM token_event e WHERE e.id = ANY(events)
             UNION SELECT e.other_subscription_id FROM token_event e WHERE e.id = ANY(events))
@@ -276,11 +497,15 @@ BEGIN
             AND o.push_token = s.push_token AND o.id <> s.id AND (o.enabled OR o.id > s.id));
     -- A registration has forgotten the errors before it. An enabled subscription is in quarantine for soft errors only.
     UPDATE subscription s SET soft_errors = greatest(s.soft_errors - e.n, 0),
-        quarantine_status = CASE WHEN s.soft_errors > e.n THEN 1 ELSE 0 END,
+        quarantine_status = CASE WHEN s.soft_errors > e.n OR EXISTS (SELECT FROM token_event o WHERE o.subscription_id = s.id
+            AND o.state = 'doubted' AND o.id <> ALL(events)) THEN 1 ELSE 0 END,
         quarantine_reason = CASE WHEN s.soft_errors > e.n THEN s.quarantine_reason ELSE '' END, quarantined_at = NULL
     FROM (SELECT x.subscription_id, count(*)::smallint AS n, max(x.applied_at) AS applied_at FROM token_event x
         WHERE x.id = ANY(events) AND x.kind = 'soft_error' AND x.state = 'applied' GROUP BY x.subscription_id) e
     WHERE s.id = e.subscription_id AND s.enabled AND s.quarantine_status IN (1, 2) AND s.registered_at <= e.applied_at;
+    UPDATE subscription s SET quarantine_status = 0, quarantine_reason = ''
+    FROM token_event e
+    WHERE e.id = ANY(events) AND e.state = 'doubted' AND s.id = e.subscription_id AND s.quarantine_status = 1 AND s.soft_errors = 0;
     UPDATE token_event e SET state = 'undone', undone_at = now() WHERE e.id = ANY(events);
     RETURN cardinality(events);
 END $$;
@@ -288,6 +513,32 @@ COMMENT ON FUNCTION pushmta.undo_token_effects(bigint) IS
     'Takes back what the answers to a delivery''s messages did to tokens: subscriptions that they disabled are enabled again, '
     'unless their token was registered anew meanwhile, replaced tokens come back, soft errors are not counted, and what was '
     'not applied yet never will be. Returns the number of events.';
+
+CREATE FUNCTION pushmta.resolve_doubted_tokens(application text, confirmed boolean) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    found_id integer := (SELECT a.id FROM pushmta_engine.application a WHERE a.name = application);
+    resolved bigint := 0;
+    one integer;
+BEGIN
+    IF found_id IS NULL THEN
+        RAISE EXCEPTION 'There is no application %.', application
+            USING ERRCODE = 'PM001', HINT = 'pushmta app list shows them.';
+    END IF;
+    LOOP
+        -- A caller that says nothing changes nothing.
+        EXIT WHEN confirmed IS NULL;
+        one := resolve_doubted_tokens(found_id, confirmed, interval '0', 10000);
+        resolved := resolved + one;
+        EXIT WHEN one = 0;
+    END LOOP;
+    RETURN resolved;
+END $$;
+COMMENT ON FUNCTION pushmta.resolve_doubted_tokens(text, boolean) IS
+    'Decides about all refusals of an application''s tokens that are in doubt because so many came at once: confirmed, the tokens are '
+    'dead, unless their devices have registered or got a message since; else the gateway was wrong, and the refusals are void. '
+    'Returns the number of refusals.';
 
 CREATE FUNCTION pushmta.lift_quarantine(device bigint) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
@@ -298,7 +549,8 @@ DECLARE
 BEGIN
     -- Events before subscriptions, as whoever applies or undoes them locks them.
     events := ARRAY(SELECT e.id FROM token_event e
-        WHERE e.subscription_id = device AND e.kind IN ('invalid', 'soft_error') AND e.state IN ('pending', 'held', 'applied')
+        WHERE e.subscription_id = device AND e.kind IN ('invalid', 'soft_error')
+            AND e.state IN ('pending', 'held', 'doubted', 'applied')
         ORDER BY e.id FOR NO KEY UPDATE);
     SELECT x.* INTO s FROM subscription x WHERE x.id = device FOR NO KEY UPDATE;
     IF s.id IS NULL THEN

@@ -16,28 +16,39 @@ CREATE TABLE pushmta_engine.console_user (
 COMMENT ON TABLE pushmta_engine.console_user IS 'Who may sign in to the console, and what each may do there.';
 
 CREATE TABLE pushmta_engine.console_failure (
-    -- A user's name, as a hash, or an address. Names that nobody has are counted as well, so that no answer tells which ones there are;
-    -- as a hash, as a password may have been typed there.
+    -- A user's name, as a hash, an address, both, or a name and a place that its user is known at. Unknown names are counted too, so
+    -- that no answer tells which ones exist; as a hash, because a password may have been typed there.
     subject text PRIMARY KEY,
     failures integer NOT NULL,
-    last_at timestamptz NOT NULL
+    last_at timestamptz NOT NULL CHECK (isfinite(last_at))
 );
 COMMENT ON TABLE pushmta_engine.console_failure IS
     'Attempts to sign in that have failed, by name and by address: too many, and the next are refused.';
 -- Each attempt clears some that are too old to count.
 CREATE INDEX console_failure_last ON pushmta_engine.console_failure (last_at);
 
+CREATE TABLE pushmta_engine.console_known (
+    user_id integer NOT NULL REFERENCES pushmta_engine.console_user ON DELETE CASCADE,
+    -- A browser, as the SHA-256 of what it has, or an address, as failures are counted of it.
+    place text NOT NULL CHECK (octet_length(place) <= 200),
+    last_at timestamptz NOT NULL,
+    PRIMARY KEY (user_id, place)
+);
+COMMENT ON TABLE pushmta_engine.console_known IS
+    'Where users have signed in within 90 days, the newest 20 of each: there they have attempts of their own, whatever is tried with '
+    'their names elsewhere.';
+
 CREATE TABLE pushmta_engine.console_session (
     -- SHA-256 of what the browser has: a copy of the table opens no session.
     token_hash bytea PRIMARY KEY CHECK (octet_length(token_hash) = 32),
     user_id integer NOT NULL REFERENCES pushmta_engine.console_user ON DELETE CASCADE,
     -- What each form of the session carries.
-    csrf text NOT NULL,
-    address text NOT NULL,
-    created_at timestamptz NOT NULL,
-    seen_at timestamptz NOT NULL,
+    csrf text NOT NULL CHECK (octet_length(csrf) <= 200),
+    address text NOT NULL CHECK (octet_length(address) <= 500),
+    created_at timestamptz NOT NULL CHECK (isfinite(created_at)),
+    seen_at timestamptz NOT NULL CHECK (isfinite(seen_at)),
     -- However much it is used.
-    expires_at timestamptz NOT NULL
+    expires_at timestamptz NOT NULL CHECK (isfinite(expires_at))
 );
 COMMENT ON TABLE pushmta_engine.console_session IS 'Open sessions of the console.';
 CREATE INDEX console_session_user ON pushmta_engine.console_session (user_id);
@@ -55,8 +66,8 @@ CREATE TABLE pushmta_engine.audit_log (
     origin text NOT NULL DEFAULT ''
 );
 COMMENT ON TABLE pushmta_engine.audit_log IS
-    'Who changed what by the console, when and from where. Rows are added and never changed; refused attempts to sign in, which strangers '
-    'can cause, are 1,000 in 24 hours at most and go after 90 days.';
+    'Who changed what by the console, the command line, the API or plain SQL, when and from where. Rows are added and never changed; '
+    'refused attempts to sign in, which strangers can cause, are limited to 1,000 in 24 hours and deleted after 90 days.';
 -- What is counted and cleared with each refusal.
 CREATE INDEX audit_log_refused ON pushmta_engine.audit_log (at) WHERE action = 'sign_in.refused';
 
@@ -78,7 +89,9 @@ CREATE TRIGGER audit_log_undeleted BEFORE DELETE ON pushmta_engine.audit_log
 
 CREATE FUNCTION pushmta_engine.note_audit(who text, action text, subject text, detail text, origin text) RETURNS void LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$
-        INSERT INTO audit_log (who, action, subject, detail, origin) VALUES (who, action, subject, detail, origin) $$;
+        -- The console's role says part of it: a row has an end.
+        INSERT INTO audit_log (who, action, subject, detail, origin)
+        VALUES (left(who, 500), action, left(subject, 1000), left(detail, 10000), left(origin, 500)) $$;
 COMMENT ON FUNCTION pushmta_engine.note_audit(text, text, text, text, text) IS
     'Adds a row to the audit log, in the transaction of what it tells of.';
 
@@ -114,7 +127,8 @@ BEGIN
     -- Whoever had the old password is out.
     IF new_hash IS NOT NULL THEN
         DELETE FROM console_session s WHERE s.user_id = changed;
-        DELETE FROM console_failure f WHERE f.subject = 'user ' || encode(sha256(convert_to(user_name, 'UTF8')), 'hex');
+        DELETE FROM console_known k WHERE k.user_id = changed;
+        PERFORM console_clear(user_name);
         PERFORM note_audit(who, 'user.password', user_name, '', origin);
     END IF;
     IF new_role IS NOT NULL THEN
@@ -142,26 +156,48 @@ COMMENT ON FUNCTION pushmta_engine.console_remove_user(text, text, text) IS
 
 CREATE FUNCTION pushmta_engine.console_origin(address text) RETURNS text LANGUAGE sql IMMUTABLE
     SET search_path = pushmta_engine, pg_temp AS $$
-        SELECT 'address ' || CASE WHEN address LIKE '%:%' THEN network(set_masklen(address::inet, 64))::text ELSE address END $$;
+        SELECT 'address ' || CASE WHEN address LIKE '%:%' THEN network(set_masklen(address::inet, 64))::text ELSE left(address, 64) END $$;
 COMMENT ON FUNCTION pushmta_engine.console_origin(text) IS
     'Under what failures from an address are counted: of IPv6 its network of 64 bits, as whoever has one address there has all of them.';
 
-CREATE FUNCTION pushmta_engine.console_attempt(user_name text, address text, moment timestamptz, most integer, most_of_address integer,
-    locked_for interval) RETURNS TABLE (password_hash text, seconds_locked double precision, is_address_locked boolean)
+CREATE FUNCTION pushmta_engine.console_name(user_name text) RETURNS text LANGUAGE sql IMMUTABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT encode(sha256(convert_to(user_name, 'UTF8')), 'hex') $$;
+COMMENT ON FUNCTION pushmta_engine.console_name(text) IS
+    'The key under which failures with a name are counted.';
+
+CREATE FUNCTION pushmta_engine.console_clear(user_name text) RETURNS void LANGUAGE sql
+    SET search_path = pushmta_engine, pg_temp AS $$
+        DELETE FROM console_failure f WHERE split_part(f.subject, ' ', 1) IN ('user', 'pair', 'known')
+            AND split_part(f.subject, ' ', 2) = console_name(user_name) $$;
+COMMENT ON FUNCTION pushmta_engine.console_clear(text) IS
+    'Forgets all failures with a name, wherever they came from, because its password has changed.';
+
+CREATE FUNCTION pushmta_engine.console_attempt(user_name text, address text, device bytea, moment timestamptz, most integer,
+    most_of_address integer, most_of_name integer, locked_for interval)
+    RETURNS TABLE (password_hash text, seconds_locked double precision, is_address_locked boolean)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-    subjects text[] := ARRAY[console_origin(address), 'user ' || encode(sha256(convert_to(user_name, 'UTF8')), 'hex')];
-    allowed integer[] := ARRAY[most_of_address, most];
+    origin text := console_origin(address);
+    -- A browser before an address, which others may have, too.
+    place_known text := (SELECT k.place FROM console_known k JOIN console_user u ON u.id = k.user_id
+        WHERE u.name = user_name AND k.last_at > moment - interval '90 days'
+            AND k.place IN (origin, 'device ' || encode(device, 'hex')) ORDER BY k.place DESC LIMIT 1);
+    -- The address first: one that is locked locks no names.
+    subjects text[] := CASE WHEN place_known IS NULL
+        THEN ARRAY[origin, 'pair ' || console_name(user_name) || ' ' || origin, 'user ' || console_name(user_name)]
+        ELSE ARRAY['known ' || console_name(user_name) || ' ' || place_known] END;
+    allowed integer[] := CASE WHEN place_known IS NULL THEN ARRAY[most_of_address, most, most_of_name] ELSE ARRAY[most] END;
     free_at timestamptz;
     locked_place integer;
 BEGIN
     -- What is too old to count; rows that somebody else has under his hands are left to him.
     DELETE FROM console_failure f WHERE f.subject IN (SELECT o.subject FROM console_failure o WHERE o.last_at < moment - locked_for
         LIMIT 100 FOR UPDATE SKIP LOCKED);
-    -- One of the two after the other, in the same order everywhere.
-    FOR place IN 1..2 LOOP
+    -- One after the other, in the same order everywhere.
+    FOR place IN 1..cardinality(subjects) LOOP
         INSERT INTO console_failure AS f (subject, failures, last_at) VALUES (subjects[place], 1, moment)
         ON CONFLICT (subject) DO UPDATE
             SET failures = CASE WHEN f.last_at < moment - locked_for THEN 1 ELSE f.failures + 1 END, last_at = moment
@@ -169,18 +205,19 @@ BEGIN
         IF NOT FOUND THEN
             SELECT f.last_at + locked_for INTO free_at FROM console_failure f WHERE f.subject = subjects[place];
             locked_place := place;
-            -- An address that is locked locks no names.
             EXIT;
         END IF;
     END LOOP;
     RETURN QUERY SELECT (SELECT u.password_hash FROM console_user u WHERE u.name = user_name),
         CASE WHEN free_at IS NULL THEN 0 ELSE greatest(extract(epoch FROM free_at - moment), 1) END::double precision,
-        locked_place IS NOT DISTINCT FROM 1;
+        place_known IS NULL AND locked_place IS NOT DISTINCT FROM 1;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_attempt(text, text, timestamptz, integer, integer, interval) IS
+COMMENT ON FUNCTION pushmta_engine.console_attempt(text, text, bytea, timestamptz, integer, integer, integer, interval) IS
     'Counts an attempt to sign in as failed, until console_begin says that it was not: so attempts at the same time get no more tries than '
     'those that come one after the other. Returns the hash of the password, null for a name that nobody has, for how long the name '
-    'or the address is locked, 0 if it is not, and whether it is the address: then the name was not counted.';
+    'or the address is locked, 0 if it is not, and whether it is the address: then the name was not counted. Attempts count by address, by '
+    'address and name, and by name, of which many more are allowed; those from a browser or an address where the user has signed in '
+    'count only there, so that no one elsewhere can lock a user out.';
 
 CREATE FUNCTION pushmta_engine.console_refuse(user_name text, address text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -204,7 +241,7 @@ COMMENT ON FUNCTION pushmta_engine.console_refuse(text, text) IS
     'Puts a refused attempt to sign in on record; a name that nobody has is not written down, as it may be a password. Attempts that a '
     'lock refuses are not, nor more than 1,000 in 24 hours, and what is older than 90 days goes: nobody can fill the log.';
 
-CREATE FUNCTION pushmta_engine.console_begin(user_name text, hash text, address text, moment timestamptz, token bytea,
+CREATE FUNCTION pushmta_engine.console_begin(user_name text, hash text, address text, device bytea, moment timestamptz, token bytea,
     form_token text, lasts interval) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
@@ -217,7 +254,16 @@ BEGIN
         RETURN false;
     END IF;
     UPDATE console_failure f SET failures = 0 WHERE f.subject = console_origin(address);
-    DELETE FROM console_failure f WHERE f.subject = 'user ' || encode(sha256(convert_to(user_name, 'UTF8')), 'hex');
+    DELETE FROM console_failure f WHERE f.subject IN ('user ' || console_name(user_name),
+        'pair ' || console_name(user_name) || ' ' || console_origin(address),
+        'known ' || console_name(user_name) || ' ' || console_origin(address),
+        'known ' || console_name(user_name) || ' device ' || encode(device, 'hex'));
+    INSERT INTO console_known AS k (user_id, place, last_at)
+    SELECT found_user, p.place, moment FROM unnest(ARRAY[console_origin(address),
+        CASE WHEN device <> '' THEN 'device ' || encode(device, 'hex') END]) p(place) WHERE p.place IS NOT NULL ORDER BY 2
+    ON CONFLICT (user_id, place) DO UPDATE SET last_at = excluded.last_at;
+    DELETE FROM console_known k WHERE k.user_id = found_user AND (k.last_at < moment - interval '90 days'
+        OR k.place IN (SELECT o.place FROM console_known o WHERE o.user_id = found_user ORDER BY o.last_at DESC, o.place OFFSET 20));
     DELETE FROM console_session s WHERE s.token_hash IN (SELECT o.token_hash FROM console_session o WHERE o.expires_at <= moment
         LIMIT 100 FOR UPDATE SKIP LOCKED);
     INSERT INTO console_session (token_hash, user_id, csrf, address, created_at, seen_at, expires_at)
@@ -225,8 +271,9 @@ BEGIN
     PERFORM note_audit(user_name, 'sign_in', '', '', address);
     RETURN true;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_begin(text, text, text, timestamptz, bytea, text, interval) IS
-    'Opens a session for somebody whose password was right, and forgets the failures of name and address; false if the user is gone or has '
+COMMENT ON FUNCTION pushmta_engine.console_begin(text, text, text, bytea, timestamptz, bytea, text, interval) IS
+    'Opens a session for a user whose password was right, forgets the failures of name and address, and notes browser and address '
+    'as known; false if the user is gone or has '
     'another password by now. It is the console that compares the password: whoever may call this may act as any user.';
 
 CREATE FUNCTION pushmta_engine.console_session_of(token bytea, moment timestamptz, idle interval, is_use boolean)
@@ -273,7 +320,7 @@ BEGIN
     -- Whoever else has come in with the old password is out.
     DELETE FROM console_session s WHERE s.user_id = changed AND s.token_hash <> token;
     UPDATE console_failure f SET failures = 0 WHERE f.subject = console_origin(address);
-    DELETE FROM console_failure f WHERE f.subject = 'user ' || encode(sha256(convert_to(who, 'UTF8')), 'hex');
+    PERFORM console_clear(who);
     PERFORM note_audit(who, 'user.password', who, '', address);
     RETURN true;
 END $$;
@@ -323,23 +370,49 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.console_user_of(bytea, timestamptz, interval, text[]) IS
     'Whose session it is; an error if it is over, if the password has to be changed first, or if the user has none of the roles.';
 
+CREATE FUNCTION pushmta_engine.console_actions(token bytea, moment timestamptz, idle interval, delivery bigint) RETURNS text[]
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text;
+    role text;
+BEGIN
+    SELECT s.user_name, s.user_role INTO who, role FROM console_session_of(token, moment, idle, true) s WHERE NOT s.is_one_time;
+    RETURN CASE
+        WHEN role IN ('operate', 'admin') THEN ARRAY['pause', 'resume', 'stop']
+        WHEN role = 'marketing' THEN coalesce((
+            SELECT ARRAY['pause', 'stop'] || CASE WHEN d.paused_by = who THEN ARRAY['resume'] ELSE ARRAY[]::text[] END
+            FROM pushmta_engine.delivery d WHERE d.id = delivery AND d.started_by = who), '{}')
+        ELSE '{}' END;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_actions(bytea, timestamptz, interval, bigint) IS
+    'What a signed-in user may do to a delivery: operators everything; authors pause and stop what they have started, and resume what '
+    'they have paused themselves.';
+
 CREATE FUNCTION pushmta_engine.console_control(token bytea, moment timestamptz, idle interval, address text, action text,
     delivery bigint) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-    who text := console_user_of(token, moment, idle, ARRAY['operate', 'admin']);
+    who text := console_user_of(token, moment, idle, ARRAY['marketing', 'operate', 'admin']);
+    was_paused boolean;
 BEGIN
+    IF NOT action = ANY(console_actions(token, moment, idle, delivery)) THEN
+        -- With the message for a role that is not enough.
+        PERFORM console_user_of(token, moment, idle, ARRAY['operate', 'admin']);
+    END IF;
+    was_paused := (SELECT d.state = 'paused' FROM pushmta_engine.delivery d WHERE d.id = delivery);
     CASE action
         WHEN 'pause' THEN PERFORM pushmta.pause_delivery(delivery);
         WHEN 'resume' THEN PERFORM pushmta.resume_delivery(delivery);
         WHEN 'stop' THEN PERFORM pushmta.stop_delivery(delivery);
     END CASE;
+    UPDATE pushmta_engine.delivery d SET paused_by = who WHERE d.id = delivery AND action = 'pause' AND NOT was_paused;
     PERFORM note_audit(who, 'delivery.' || action, delivery::text, (SELECT d.label FROM pushmta_engine.delivery d WHERE d.id = delivery),
         address);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_control(bytea, timestamptz, interval, text, text, bigint) IS
-    'Pauses, resumes or stops a delivery for somebody who has signed in.';
+    'Pauses, resumes or stops a delivery for a signed-in user who may do so.';
 
 CREATE FUNCTION pushmta_engine.console_drain(token bytea, moment timestamptz, idle interval, address text, host uuid) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -378,16 +451,18 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.console_recycle(bytea, timestamptz, interval, text, bigint) IS
     'Asks for another child in the place of one, for somebody who has signed in. The request ends with the child.';
 
-CREATE FUNCTION pushmta_engine.console_audit(token bytea, moment timestamptz, idle interval, below bigint, most integer)
+CREATE FUNCTION pushmta_engine.console_audit(token bytea, moment timestamptz, idle interval, below bigint, wanted text, most integer)
     RETURNS SETOF pushmta_engine.audit_log LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 BEGIN
     PERFORM console_user_of(token, moment, idle, ARRAY['admin']);
-    RETURN QUERY SELECT * FROM audit_log a WHERE a.id < below ORDER BY a.id DESC LIMIT most;
+    RETURN QUERY SELECT * FROM audit_log a WHERE a.id < below AND (wanted = ''
+        OR strpos(lower(concat_ws(' ', a.who, a.action, a.subject, a.detail, a.origin)), lower(wanted)) > 0)
+    ORDER BY a.id DESC LIMIT most;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_audit(bytea, timestamptz, interval, bigint, integer) IS
-    'The rows of the audit log below an id, the newest first, for an administrator who has signed in.';
+COMMENT ON FUNCTION pushmta_engine.console_audit(bytea, timestamptz, interval, bigint, text, integer) IS
+    'The rows of the audit log below an id, newest first, for a signed-in administrator; with a text only those that contain it.';
 
 CREATE FUNCTION pushmta_engine.project_of(application integer) RETURNS text LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -405,8 +480,8 @@ CREATE FUNCTION pushmta_engine.console_may_see_people(token bytea, moment timest
 COMMENT ON FUNCTION pushmta_engine.console_may_see_people(bytea, timestamptz, interval) IS
     'Whether user keys are shown whole to whoever has signed in.';
 
-CREATE FUNCTION pushmta_engine.masked(value text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT CASE WHEN value = '' THEN '' WHEN length(value) < 6 THEN '…' ELSE left(value, 2) || '…' END $$;
+CREATE FUNCTION pushmta_engine.masked(value text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN value = '' THEN '' WHEN length(value) < 6 THEN '…' ELSE left(value, 2) || '…' END;
 COMMENT ON FUNCTION pushmta_engine.masked(text) IS
     'A user key for those who may not see it: its first two characters, of a short one none.';
 
@@ -629,8 +704,8 @@ DECLARE
     who text := console_user_of(token, moment, idle, ARRAY['operate', 'admin']);
 BEGIN
     CASE action
-        WHEN 'opt_out' THEN PERFORM pushmta.set_opt_out(subscription, true);
-        WHEN 'opt_in' THEN PERFORM pushmta.set_opt_out(subscription, false);
+        WHEN 'opt_out' THEN PERFORM keep_opt_out(subscription, true);
+        WHEN 'opt_in' THEN PERFORM keep_opt_out(subscription, false);
         WHEN 'lift' THEN PERFORM pushmta.lift_quarantine(subscription);
     END CASE;
     PERFORM note_audit(who, 'subscriber.' || action, subscription::text, '', address);
@@ -953,6 +1028,7 @@ DECLARE
     made bigint := console_make_delivery(held, content, filter, exclude, settings);
     proof bigint := pushmta.proof_delivery(delivery => made, seeds => seeds);
 BEGIN
+    UPDATE pushmta_engine.delivery d SET started_by = who WHERE d.id = proof;
     PERFORM note_audit(who, 'delivery.proof', proof::text, held.label, address);
     RETURN proof;
 END $$;
@@ -970,6 +1046,9 @@ DECLARE
     made bigint := console_make_delivery(held, content, filter, exclude, settings);
 BEGIN
     PERFORM pushmta.start_delivery(made, start_at);
+    UPDATE pushmta_engine.delivery d SET started_by = who,
+        draft = to_jsonb(held) || jsonb_build_object('delivery_id', made, 'delivery_version', held.version)
+    WHERE d.id = made;
     DELETE FROM console_draft d WHERE d.id = draft;
     PERFORM note_audit(who, 'delivery.start', made::text, held.label, address);
     RETURN made;

@@ -72,12 +72,88 @@ CREATE TRIGGER delivery_statistic_added AFTER INSERT ON pushmta_engine.delivery_
 CREATE TRIGGER delivery_statistic_changed AFTER UPDATE ON pushmta_engine.delivery_statistic
     REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION pushmta_engine.change_hours();
 
+-- Versions and languages are what devices say, and any client can claim to be a device.
+CREATE TABLE pushmta_engine.statistic_value (
+    application_id integer NOT NULL,
+    -- 1 a version, 2 a locale.
+    kind smallint NOT NULL CHECK (kind IN (1, 2)),
+    value text NOT NULL,
+    -- Messages of subscriptions with it, halved for each week that has passed since counted_at.
+    n bigint NOT NULL,
+    counted_at timestamptz NOT NULL,
+    PRIMARY KEY (application_id, kind, value)
+) WITH (fillfactor = 80);
+COMMENT ON TABLE pushmta_engine.statistic_value IS
+    'The versions and locales that most messages of an application went to: statistics distinguish these, and call all others "other".';
+
+CREATE FUNCTION pushmta_engine.value_weight(n bigint, counted_at timestamptz) RETURNS double precision
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN n * 0.5 ^ least(floor(greatest(extract(epoch FROM now() - counted_at), 0) / 604800), 60)::double precision;
+COMMENT ON FUNCTION pushmta_engine.value_weight(bigint, timestamptz) IS
+    'What a count of messages is worth now: half as much with each week, so that a version of last year makes room.';
+
+CREATE FUNCTION pushmta_engine.note_values(counts pushmta_engine.delivery_statistic[]) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    -- Of an application and kind: candidates, of which some stay below what is told apart. Of one batch no more are new.
+    most CONSTANT integer := 200;
+BEGIN
+    WITH told AS (
+        SELECT c.application_id, v.kind, v.value, sum(c.n) AS n,
+            row_number() OVER (PARTITION BY c.application_id, v.kind ORDER BY sum(c.n) DESC, v.value) AS place
+        FROM unnest(counts) c CROSS JOIN LATERAL (VALUES (1::smallint, c.app_version), (2, c.locale)) v(kind, value)
+        WHERE v.value <> '' AND c.application_id <> 0 AND c.measure NOT IN (18, 20) GROUP BY 1, 2, 3
+    )
+    INSERT INTO statistic_value AS s (application_id, kind, value, n, counted_at)
+    SELECT t.application_id, t.kind, t.value, t.n, now() FROM told t WHERE t.place <= most ORDER BY 1, 2, 3
+    ON CONFLICT (application_id, kind, value) DO UPDATE SET n = value_weight(s.n, s.counted_at)::bigint + excluded.n, counted_at = now();
+    -- An older one stays before a new one with as many, so that what is told apart is not exchanged with each batch.
+    DELETE FROM statistic_value s USING (
+        SELECT x.application_id, x.kind, x.value, row_number() OVER (PARTITION BY x.application_id, x.kind
+            ORDER BY value_weight(x.n, x.counted_at) DESC, x.counted_at, x.value) AS place
+        FROM statistic_value x WHERE x.application_id = ANY(ARRAY(SELECT DISTINCT c.application_id FROM unnest(counts) c))
+    ) o
+    WHERE o.place > most AND s.application_id = o.application_id AND s.kind = o.kind AND s.value = o.value;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.note_values(pushmta_engine.delivery_statistic[]) IS
+    'Notes the versions and locales of messages, first receipts and first clicks. Repeated ones mean nothing: a client can claim to have '
+    'opened a message a million times.';
+
+CREATE FUNCTION pushmta_engine.add_statistics(counts pushmta_engine.delivery_statistic[]) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    -- Of an application: no report has more lines than these, and their combinations are what a delivery's hour can have in rows.
+    told_apart CONSTANT integer := 40;
+BEGIN
+    WITH known AS MATERIALIZED (
+        SELECT x.application_id, x.kind, x.value, row_number() OVER (PARTITION BY x.application_id, x.kind
+            ORDER BY value_weight(x.n, x.counted_at) DESC, x.counted_at, x.value) AS place
+        FROM statistic_value x WHERE x.application_id = ANY(ARRAY(SELECT DISTINCT c.application_id FROM unnest(counts) c))
+    ), given AS (
+        SELECT c.delivery_id, c.hour, c.application_id, c.measure, c.failure,
+            CASE WHEN c.app_version = '' OR v.value IS NOT NULL THEN c.app_version ELSE 'other' END AS app_version,
+            CASE WHEN c.locale = '' OR l.value IS NOT NULL THEN c.locale ELSE 'other' END AS locale, c.reason, sum(c.n)::bigint AS n
+        FROM unnest(counts) c
+        LEFT JOIN known v ON v.application_id = c.application_id AND v.kind = 1 AND v.value = c.app_version AND v.place <= told_apart
+        LEFT JOIN known l ON l.application_id = c.application_id AND l.kind = 2 AND l.value = c.locale AND l.place <= told_apart
+        GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
+    )
+    INSERT INTO delivery_statistic AS d (delivery_id, hour, application_id, measure, failure, app_version, locale, reason, n)
+    SELECT g.* FROM given g ORDER BY 1, 2, 3, 4, 5, 6, 7, 8
+    ON CONFLICT (delivery_id, hour, application_id, measure, failure, app_version, locale, reason)
+        DO UPDATE SET n = d.n + excluded.n;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.add_statistics(pushmta_engine.delivery_statistic[]) IS
+    'Adds counts to the statistics. They distinguish the versions and locales that most messages of an application go to, up to 40 of '
+    'each; all others are counted as "other".';
+
 CREATE FUNCTION pushmta_engine.count_parts(most integer) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
 DECLARE
     day date;
     picked bigint[];
     messages bigint;
+    counts delivery_statistic[];
 BEGIN
     SELECT p.log_day INTO day FROM delivery_part p WHERE p.state = 'done' AND NOT p.counted
     ORDER BY p.delivery_id, p.id LIMIT 1;
@@ -124,11 +200,6 @@ BEGIN
             SELECT t.delivery_id, t.hour, t.application_id, t.measure, t.failure, t.app_version, t.locale, t.reason,
                 sum(t.n)::bigint AS n
             FROM tally t GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
-        ), added AS (
-            INSERT INTO delivery_statistic AS d (delivery_id, hour, application_id, measure, failure, app_version, locale, reason, n)
-            SELECT t.* FROM total t ORDER BY 1, 2, 3, 4, 5, 6, 7, 8
-            ON CONFLICT (delivery_id, hour, application_id, measure, failure, app_version, locale, reason)
-                DO UPDATE SET n = d.n + excluded.n
         ), summed AS (
             INSERT INTO delivery_sum AS d (delivery_id, parts, made, sent, failed, ignored, not_applicable, canceled, unknown,
                 late_outcomes, resent_after_ambiguity, journal_replayed)
@@ -146,8 +217,13 @@ BEGIN
             UPDATE delivery_part p SET counted = true, counted_rest = CASE WHEN p.rest_status IS NULL THEN 0 ELSE x.rest END
             FROM part x WHERE p.id = x.id AND p.id = ANY($1)
         )
-        SELECT coalesce(sum(t.n), 0) FROM total t $sql$, day)
-    INTO messages USING picked;
+        SELECT coalesce(sum(t.n), 0),
+            array_agg(ROW(t.delivery_id, t.hour, t.n, t.application_id, t.measure, t.failure, t.app_version, t.locale, t.reason)
+                ::pushmta_engine.delivery_statistic)
+        FROM total t $sql$, day)
+    INTO messages, counts USING picked;
+    PERFORM note_values(counts);
+    PERFORM add_statistics(counts);
     -- They were among the rows.
     DELETE FROM late_outcome l WHERE l.part_id = ANY(picked);
     -- A part may have handed over all it had.
@@ -164,6 +240,7 @@ CREATE FUNCTION pushmta_engine.count_late_outcomes(most integer) RETURNS bigint 
 DECLARE
     deliveries bigint[];
     taken bigint;
+    counts delivery_statistic[];
 BEGIN
     WITH gone AS (
         DELETE FROM late_outcome l WHERE l.id = ANY(ARRAY(
@@ -174,20 +251,22 @@ BEGIN
         SELECT b.delivery_id, p.application_id, b.logged_at, b.status, b.failure, b.reason, b.subscription_id
         FROM gone g JOIN delivery_part p ON p.id = g.part_id
         JOIN broad_log b ON b.log_day = g.log_day AND b.delivery_id = g.delivery_id AND b.sequence = g.sequence
-    ), added AS (
-        INSERT INTO delivery_statistic AS d (delivery_id, hour, application_id, measure, failure, app_version, locale, reason, n)
-        SELECT o.delivery_id, date_trunc('hour', o.logged_at, 'UTC'), o.application_id, o.status, coalesce(o.failure, -1),
-            left(coalesce(s.parameters ->> 'appVersion', s.device ->> 'appVersion', s.extra ->> 'appVersion', ''), 40),
-            left(coalesce(s.locale, ''), 40), left(coalesce(o.reason, ''), 100), count(*)
+    ), total AS (
+        SELECT o.delivery_id, date_trunc('hour', o.logged_at, 'UTC') AS hour, count(*) AS n, o.application_id, o.status AS measure,
+            coalesce(o.failure, -1)::smallint AS failure,
+            left(coalesce(s.parameters ->> 'appVersion', s.device ->> 'appVersion', s.extra ->> 'appVersion', ''), 40) AS app_version,
+            left(coalesce(s.locale, ''), 40) AS locale, left(coalesce(o.reason, ''), 100) AS reason
         FROM outcome o LEFT JOIN subscription s ON s.id = o.subscription_id
-        GROUP BY 1, 2, 3, 4, 5, 6, 7, 8 ORDER BY 1, 2, 3, 4, 5, 6, 7, 8
-        ON CONFLICT (delivery_id, hour, application_id, measure, failure, app_version, locale, reason)
-            DO UPDATE SET n = d.n + excluded.n
+        GROUP BY 1, 2, 4, 5, 6, 7, 8, 9
     )
-    SELECT count(*), coalesce(array_agg(DISTINCT g.delivery_id), '{}') INTO taken, deliveries FROM gone g;
+    SELECT count(*), coalesce(array_agg(DISTINCT g.delivery_id), '{}'),
+        (SELECT array_agg(ROW(t.*)::delivery_statistic) FROM total t)
+    INTO taken, deliveries, counts FROM gone g;
     IF taken = 0 THEN
         RETURN 0;
     END IF;
+    PERFORM note_values(counts);
+    PERFORM add_statistics(counts);
     WITH part AS MATERIALIZED (
         SELECT p.id, p.delivery_id, p.application_id, p.rest_status, p.rest_reason, p.finished_at, p.counted_rest, p.size
             - p.handed_over - p.sent - p.failed - p.ignored - p.not_applicable - p.canceled - p.unknown AS rest
@@ -218,6 +297,7 @@ DECLARE
     day date;
     picked bigint[];
     hits bigint;
+    counts delivery_statistic[];
 BEGIN
     SELECT u.log_day INTO day FROM tracking_uncounted u
     WHERE coalesce(u.next_at, u.created_at + interval '2 s') NOT BETWEEN clock_timestamp() AND clock_timestamp() + ahead
@@ -257,23 +337,27 @@ BEGIN
             WHERE a.delivery_id = ANY(ARRAY(SELECT DISTINCT h.delivery_id FROM hit h WHERE NOT h.waits))
             GROUP BY a.delivery_id HAVING count(*) = 1
         ), total AS (
-            SELECT h.delivery_id, h.hour,
+            SELECT h.delivery_id, h.hour, count(*) AS n,
                 coalesce(s.application_id, (SELECT o.application_id FROM only_one o WHERE o.delivery_id = h.delivery_id), 0)
                     AS application_id,
-                h.measure, -1,
-                left(coalesce(s.parameters ->> 'appVersion', s.device ->> 'appVersion', s.extra ->> 'appVersion', ''), 40),
-                left(coalesce(s.locale, ''), 40), '', count(*) AS n
+                h.measure, (-1)::smallint AS failure,
+                left(coalesce(s.parameters ->> 'appVersion', s.device ->> 'appVersion', s.extra ->> 'appVersion', ''), 40) AS app_version,
+                left(coalesce(s.locale, ''), 40) AS locale, '' AS reason
             FROM hit h LEFT JOIN subscription s ON s.id = h.subscription_id
             WHERE NOT h.waits
-            GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
-        ), added AS (
-            INSERT INTO delivery_statistic AS d (delivery_id, hour, application_id, measure, failure, app_version, locale, reason, n)
-            SELECT t.* FROM total t ORDER BY 1, 2, 3, 4, 5, 6, 7, 8
-            ON CONFLICT (delivery_id, hour, application_id, measure, failure, app_version, locale, reason)
-                DO UPDATE SET n = d.n + excluded.n
+            GROUP BY 1, 2, 4, 5, 6, 7, 8, 9
+        ), grown AS (
+            INSERT INTO application_growth AS g (application_id, kind, hour, n)
+            SELECT t.application_id, 2, date_trunc('hour', now(), 'UTC'), sum(t.n) FROM total t
+            -- What had one before.
+            WHERE t.measure IN (18, 20) AND t.application_id <> 0 GROUP BY t.application_id ORDER BY 1
+            ON CONFLICT (application_id, kind, hour) DO UPDATE SET n = g.n + excluded.n
         )
-        SELECT coalesce(sum(t.n), 0) FROM total t $sql$, day)
-    INTO hits USING picked, ahead;
+        SELECT coalesce(sum(t.n), 0), array_agg(ROW(t.*)::pushmta_engine.delivery_statistic) FROM total t $sql$, day)
+    INTO hits, counts USING picked, ahead;
+    PERFORM note_values(counts);
+    PERFORM add_statistics(counts);
+    DELETE FROM application_growth g WHERE g.hour < now() - interval '8 days';
     RETURN hits;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.count_hits(integer) IS

@@ -60,7 +60,7 @@ BEGIN
     IF feedback_is_acting(lease) THEN
         RETURN false;
     END IF;
-    PERFORM pg_advisory_xact_lock(5786284502005);
+    LOCK TABLE pushmta_engine.feedback_lock IN SHARE ROW EXCLUSIVE MODE;
     PERFORM FROM feedback_worker w WHERE w.state = 'acting' FOR UPDATE;
     IF feedback_is_acting(lease) THEN
         RETURN false;

@@ -124,13 +124,15 @@ BEGIN
     SELECT coalesce(array_agg(x.id), '{}'), coalesce(bool_or(x.created_at < now() - older - interval '3 days'), false)
     INTO picked, is_much
     FROM (SELECT t.id, t.created_at, t.state FROM token_event t ORDER BY t.id LIMIT most) x
-    WHERE x.created_at < now() - older AND x.state NOT IN ('pending', 'held');
+    WHERE x.created_at < now() - older AND x.state NOT IN ('pending', 'held', 'doubted');
     IF NOT retention_passes('token events', is_much, false) THEN
         RETURN 0;
     END IF;
-    DELETE FROM token_event e WHERE e.id = ANY(picked) AND e.state NOT IN ('pending', 'held');
+    DELETE FROM token_event e WHERE e.id = ANY(picked) AND e.state NOT IN ('pending', 'held', 'doubted');
     GET DIAGNOSTICS purged = ROW_COUNT;
     PERFORM note_retention('token events', purged);
+    DELETE FROM delivery_refusal r WHERE (r.delivery_id, r.reason, r.words) IN (
+        SELECT o.delivery_id, o.reason, o.words FROM delivery_refusal o WHERE o.first_at < now() - older ORDER BY o.first_at LIMIT most);
     RETURN purged;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.purge_token_events(integer, interval) IS
@@ -434,14 +436,15 @@ BEGIN
     -- A key may say whose it is.
     DELETE FROM message_key k WHERE k.subscription_ids && ids;
     UPDATE token_event e SET new_token = NULL, old_token = NULL,
-        state = CASE WHEN e.state IN ('pending', 'held') THEN 'outdated' ELSE e.state END
+        state = CASE WHEN e.state IN ('pending', 'held', 'doubted') THEN 'outdated' ELSE e.state END
     WHERE e.subscription_id = ANY(ids)
-        AND (e.new_token IS NOT NULL OR e.old_token IS NOT NULL OR e.state IN ('pending', 'held'));
+        AND (e.new_token IS NOT NULL OR e.old_token IS NOT NULL OR e.state IN ('pending', 'held', 'doubted'));
 
+    DELETE FROM subscription_import_change c USING subscription_import i WHERE c.import_id = i.id AND c.subscription_id = ANY(ids);
     -- Shorter than any token, so that no registration finds it.
     UPDATE subscription s SET push_token = 'none', user_key = '', recipient = NULL, parameters = NULL, locale = '', time_zone = '',
         device_id = NULL, device = NULL, extra = NULL, enabled = false, disabled_at = now(), disabled_reason = 'forgotten',
-        opted_out = false, quarantine_status = 0, quarantine_reason = '', quarantined_at = NULL, soft_errors = 0
+        opted_out = false, opted_out_at = NULL, quarantine_status = 0, quarantine_reason = '', quarantined_at = NULL, soft_errors = 0
     WHERE s.id = ANY(ids);
     GET DIAGNOSTICS subscriptions = ROW_COUNT;
     INSERT INTO pushmta_engine.forgotten_subscription AS f (subscription_id, left_through)

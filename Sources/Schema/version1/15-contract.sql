@@ -1,5 +1,26 @@
 -- What marketing systems and monitoring use to make deliveries and to watch them.
 
+CREATE VIEW pushmta_engine.obstacle AS
+SELECT t.application_id, t.external_account_id, a.name AS application, e.name AS account,
+    format('The gateway of account %s has taken nothing from application %s since %s (%s): its messages wait and keep their attempts, '
+        'and sending goes on by itself when a probe is taken.', e.name, a.name,
+        to_char(t.began_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"'), t.reason) AS words
+FROM pushmta_engine.gateway_trouble t
+JOIN pushmta_engine.application a ON a.id = t.application_id
+JOIN pushmta_engine.external_account e ON e.id = t.external_account_id
+WHERE t.state = 'trouble'
+UNION ALL
+SELECT a.id, NULL, a.name, '', format('The circuit of application %s is open: its messages wait until a probe is taken.', a.name)
+FROM pushmta_engine.application_health h
+JOIN pushmta_engine.application a ON a.id = h.application_id
+WHERE h.state <> 'closed'
+UNION ALL
+SELECT NULL, e.id, '', e.name, format('External account %s is not active: messages wait until it is.', e.name)
+FROM pushmta_engine.external_account e WHERE NOT e.active;
+COMMENT ON VIEW pushmta_engine.obstacle IS
+    'What keeps messages of an application over an account from being sent now, in words: the gateway''s trouble, an open circuit (over '
+    'every account), an account that is not active (of every application).';
+
 CREATE VIEW pushmta.delivery_progress AS
 SELECT d.id, d.label, d.kind, d.state, d.state_reason, d.priority,
     CASE WHEN d.kind = 'continuous' THEN coalesce(c.made, 0) + coalesce(u.made, 0) ELSE d.target END AS target, d.excluded,
@@ -17,15 +38,18 @@ SELECT d.id, d.label, d.kind, d.state, d.state_reason, d.priority,
     CASE WHEN d.state IN ('pending', 'preparing') AND d.wait_reason <> '' THEN d.wait_reason
         WHEN c.load_error IS NOT NULL THEN c.load_error
         WHEN d.state IN ('preparing', 'in_progress') THEN coalesce((
-            SELECT string_agg(format('The gateway of account %s has taken nothing from application %s since %s (%s): its messages '
-                'wait and keep their attempts, and sending goes on by itself when a probe is taken.', e.name, a.name,
-                to_char(t.began_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"'), t.reason), ' ' ORDER BY a.name, e.name)
-            FROM pushmta_engine.gateway_trouble t
-            JOIN pushmta_engine.application a ON a.id = t.application_id
-            JOIN pushmta_engine.external_account e ON e.id = t.external_account_id
-            WHERE t.state = 'trouble' AND EXISTS (SELECT FROM pushmta_engine.delivery_part w WHERE w.delivery_id = d.id
-                AND w.state <> 'done' AND w.application_id = t.application_id
-                AND w.external_account_id = t.external_account_id)), '')
+            SELECT string_agg(o.words, ' ' ORDER BY o.application, o.account) FROM pushmta_engine.obstacle o
+            WHERE EXISTS (SELECT FROM pushmta_engine.delivery_part w WHERE w.delivery_id = d.id AND w.state <> 'done'
+                AND (w.application_id = o.application_id OR o.application_id IS NULL)
+                AND (w.external_account_id = o.external_account_id OR o.external_account_id IS NULL))), (
+            SELECT string_agg(format('Some of its messages to application %s wait for a credential stored with the gateway of '
+                'account %s (%s); all others go on.', a.name, e.name, w.reason), ' ' ORDER BY a.name, e.name, w.reason)
+            FROM pushmta_engine.credential_wait w
+            JOIN pushmta_engine.application a ON a.id = w.application_id
+            JOIN pushmta_engine.external_account e ON e.id = w.external_account_id
+            WHERE EXISTS (SELECT FROM pushmta_engine.delivery_part p WHERE p.application_id = w.application_id
+                AND p.external_account_id = w.external_account_id AND p.waits_for = w.reason AND p.state <> 'done'
+                AND p.delivery_id = d.id)), '')
         ELSE '' END AS waiting_reason
 FROM pushmta_engine.delivery d
 LEFT JOIN pushmta_engine.delivery_sum u ON u.delivery_id = d.id
@@ -54,6 +78,24 @@ COMMENT ON VIEW pushmta.delivery_progress IS
     'A delivery''s counts, from its parts and the sums of those that are counted, in the statement''s snapshot: target = pending + '
     'sent + failed + ignored + not_applicable + canceled + unknown; and what it waits for. parts_done are those that ended, whether or '
     'not they were put together since.';
+
+CREATE TABLE pushmta_engine.delivery_refusal (
+    delivery_id bigint NOT NULL,
+    first_at timestamptz NOT NULL DEFAULT now(),
+    reason text NOT NULL,
+    words text NOT NULL,
+    PRIMARY KEY (delivery_id, reason, words)
+);
+COMMENT ON TABLE pushmta_engine.delivery_refusal IS
+    'How gateways explained the final refusal of messages of a delivery, such as the field that they reject: each text once, at most 20 '
+    'for a delivery.';
+CREATE INDEX delivery_refusal_age ON pushmta_engine.delivery_refusal (first_at);
+
+CREATE VIEW pushmta.delivery_refusal AS
+SELECT r.delivery_id, r.reason, r.words, r.first_at FROM pushmta_engine.delivery_refusal r;
+COMMENT ON VIEW pushmta.delivery_refusal IS
+    'How gateways explained the final refusal of messages of a delivery: each text once, without what it quoted of a message. A '
+    'continuous delivery''s are those of its days.';
 
 CREATE FUNCTION pushmta.delivery_status(delivery bigint) RETURNS SETOF pushmta.delivery_progress
     LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -424,9 +466,8 @@ END $$;
 COMMENT ON FUNCTION pushmta.create_exclusion_list(text, text) IS
     'Makes an exclusion list and returns its id.';
 
-CREATE FUNCTION pushmta.add_exclusions(
-    list text, user_keys text[] DEFAULT NULL, subscription_ids bigint[] DEFAULT NULL, push_tokens text[] DEFAULT NULL
-) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.put_exclusions(list text, user_keys text[], subscription_ids bigint[], push_tokens text[])
+    RETURNS bigint LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE
     found_id integer := find_exclusion_list(list);
     added bigint;
@@ -445,7 +486,7 @@ BEGIN
             USING ERRCODE = 'PM053', HINT = 'Ids of subscriptions begin with 1; pushmta.subscription lists them.';
     END IF;
     WITH given AS (
-        SELECT NULL::bigint AS subscription_id, u AS user_key, NULL::text AS push_token FROM unnest(user_keys) u WHERE u <> ''
+        SELECT NULL::bigint AS subscription_id, u AS user_key, NULL::text AS push_token FROM unnest(user_keys) u WHERE trimmed(u) <> ''
         UNION ALL
         SELECT s, NULL, NULL FROM unnest(subscription_ids) s WHERE s IS NOT NULL
         UNION ALL
@@ -458,18 +499,32 @@ BEGIN
     UPDATE pushmta_engine.exclusion_list l SET changed_at = now() WHERE l.id = found_id AND added > 0;
     RETURN added;
 END $$;
+COMMENT ON FUNCTION pushmta_engine.put_exclusions(text, text[], bigint[], text[]) IS
+    'Adds to an exclusion list; returns how many are new on it. Whoever calls it puts it on record.';
+
+CREATE FUNCTION pushmta.add_exclusions(
+    list text, user_keys text[] DEFAULT NULL, subscription_ids bigint[] DEFAULT NULL, push_tokens text[] DEFAULT NULL
+) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    n bigint := put_exclusions(list, user_keys, subscription_ids, push_tokens);
+BEGIN
+    -- How many, never who: rows of the log are never taken away, and somebody may ask to be forgotten.
+    IF n > 0 THEN
+        PERFORM note_change('list.put', list, n::text);
+    END IF;
+    RETURN n;
+END $$;
 COMMENT ON FUNCTION pushmta.add_exclusions(text, text[], bigint[], text[]) IS
     'Adds to an exclusion list; returns how many are new on it.';
 
-CREATE FUNCTION pushmta.remove_exclusions(
-    list text, user_keys text[] DEFAULT NULL, subscription_ids bigint[] DEFAULT NULL, push_tokens text[] DEFAULT NULL
-) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.take_exclusions(list text, user_keys text[], subscription_ids bigint[], push_tokens text[])
+    RETURNS bigint LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE
     found_id integer := find_exclusion_list(list);
     removed bigint;
 BEGIN
     WITH taken AS (
-        DELETE FROM exclusion_entry e WHERE e.list_id = found_id AND (e.user_key = ANY(user_keys)
+        DELETE FROM exclusion_entry e WHERE e.list_id = found_id AND (e.user_key = ANY(ARRAY(SELECT trimmed(u) FROM unnest(user_keys) u))
             OR e.subscription_id = ANY(subscription_ids) OR e.push_token = ANY(push_tokens)
             OR e.push_token ~ '^[0-9a-f]{64,200}$' AND e.push_token = ANY(ARRAY(SELECT lower(t) FROM unnest(push_tokens) t)))
         RETURNING 1
@@ -477,6 +532,21 @@ BEGIN
     SELECT count(*) INTO removed FROM taken;
     UPDATE pushmta_engine.exclusion_list l SET changed_at = now() WHERE l.id = found_id AND removed > 0;
     RETURN removed;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.take_exclusions(text, text[], bigint[], text[]) IS
+    'Takes off an exclusion list; returns how many were on it. Whoever calls it puts it on record.';
+
+CREATE FUNCTION pushmta.remove_exclusions(
+    list text, user_keys text[] DEFAULT NULL, subscription_ids bigint[] DEFAULT NULL, push_tokens text[] DEFAULT NULL
+) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    n bigint := take_exclusions(list, user_keys, subscription_ids, push_tokens);
+BEGIN
+    -- How many, never who: rows of the log are never taken away, and somebody may ask to be forgotten.
+    IF n > 0 THEN
+        PERFORM note_change('list.take', list, n::text);
+    END IF;
+    RETURN n;
 END $$;
 COMMENT ON FUNCTION pushmta.remove_exclusions(text, text[], bigint[], text[]) IS
     'Takes off an exclusion list; returns how many were on it.';

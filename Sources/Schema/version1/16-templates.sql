@@ -640,8 +640,8 @@ DECLARE
     n bigint;
 BEGIN
     n := CASE action
-        WHEN 'put' THEN pushmta.add_exclusions(found_name, user_keys, subscription_ids, push_tokens)
-        WHEN 'take' THEN pushmta.remove_exclusions(found_name, user_keys, subscription_ids, push_tokens)
+        WHEN 'put' THEN put_exclusions(found_name, user_keys, subscription_ids, push_tokens)
+        WHEN 'take' THEN take_exclusions(found_name, user_keys, subscription_ids, push_tokens)
         WHEN 'find' THEN (SELECT count(*) FROM exclusion_entry e WHERE e.list_id = list AND (e.user_key = ANY(user_keys)
             OR e.subscription_id = ANY(subscription_ids)
             OR e.push_token = ANY(push_tokens || ARRAY(SELECT lower(t) FROM unnest(push_tokens) t WHERE t ~ '^[0-9A-Fa-f]{64,200}$'))))
@@ -660,6 +660,7 @@ CREATE FUNCTION pushmta_engine.console_remove_list(token bytea, moment timestamp
 DECLARE
     who text := console_composer(token, moment, idle);
     found_name text := list_named(list);
+    is_gone boolean := false;
 BEGIN
     -- Before the entries are looked at, which takes longer.
     IF NOT EXISTS (SELECT FROM delivery_exclusion_list x WHERE x.list_id = list) THEN
@@ -670,12 +671,16 @@ BEGIN
         END IF;
         BEGIN
             DELETE FROM pushmta_engine.exclusion_list l WHERE l.id = list;
-            PERFORM note_audit(who, 'list.remove', found_name, '', address);
-            RETURN;
+            is_gone := true;
         EXCEPTION WHEN foreign_key_violation THEN
             -- One that appeared meanwhile.
             NULL;
         END;
+    END IF;
+    -- Not in the block, whose rows are not the transaction's own.
+    IF is_gone THEN
+        PERFORM note_audit(who, 'list.remove', found_name, '', address);
+        RETURN;
     END IF;
     RAISE EXCEPTION 'Exclusion list "%" belongs to a delivery.', found_name
         USING ERRCODE = 'PM008', HINT = 'Take everybody off it instead.';

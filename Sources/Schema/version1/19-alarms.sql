@@ -1,18 +1,88 @@
--- What somebody should look at, each thing with its subject, its words and what to do.
+-- What an operator should look at, each thing with its subject, its words and what to do.
 
-CREATE FUNCTION pushmta_engine.expiry_step(seconds double precision) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT CASE WHEN seconds <= 0 THEN 'over' WHEN seconds <= 86400 THEN 'day' WHEN seconds <= 604800 THEN 'week'
-        WHEN seconds <= 2592000 THEN 'month' END $$;
+CREATE FUNCTION pushmta_engine.expiry_step(seconds double precision) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN seconds <= 0 THEN 'over' WHEN seconds <= 86400 THEN 'day' WHEN seconds <= 604800 THEN 'week'
+        WHEN seconds <= 2592000 THEN 'month' END;
 COMMENT ON FUNCTION pushmta_engine.expiry_step(double precision) IS
     'How near the end is of what is good for so many seconds more: month (30 days), week, day, over; null while nobody need know. '
     'The program''s ExpiryNotice says the same.';
 
-CREATE FUNCTION pushmta_engine.expiry_text(seconds double precision) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT format(CASE WHEN seconds <= 0 THEN 'has expired %s ago' ELSE 'expires in %s' END,
-        CASE WHEN abs(seconds) >= 172800 THEN floor(abs(seconds) / 86400)::bigint || ' days'
-            WHEN floor(abs(seconds) / 3600) = 1 THEN '1 hour' ELSE floor(abs(seconds) / 3600)::bigint || ' hours' END) $$;
+CREATE FUNCTION pushmta_engine.expiry_text(seconds double precision) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN format(CASE WHEN seconds <= 0 THEN 'has expired %s ago' ELSE 'expires in %s' END,
+        -- Whatever stands there, a view goes on: NaN and what is endless are above every number.
+        CASE WHEN abs(seconds) >= 172800 THEN floor(least(abs(seconds), 1e12) / 86400)::bigint || ' days'
+            WHEN floor(abs(seconds) / 3600) = 1 THEN '1 hour' ELSE floor(abs(seconds) / 3600)::bigint || ' hours' END);
 COMMENT ON FUNCTION pushmta_engine.expiry_text(double precision) IS
     'How much time is left of so many seconds, in words that end a sentence. The program''s ExpiryNotice says the same.';
+
+-- From catalogues and the server's memory only, so it can be read whatever is locked.
+CREATE VIEW pushmta.lock_wait AS
+WITH held AS MATERIALIZED (
+    SELECT l.pid, l.database, l.relation, l.mode, l.granted, l.waitstart FROM pg_locks l
+), session AS MATERIALIZED (
+    SELECT a.pid, a.usename, a.application_name, a.xact_start,
+        -- A name is what anybody says of himself: the login tells, too.
+        a.datname = current_database() AND a.application_name LIKE 'pushmta/%' AND EXISTS (
+            SELECT FROM pg_roles r
+            WHERE (r.rolname IN ('pushmta_runtime', 'pushmta_web', 'pushmta_console') OR r.oid = (
+                    SELECT n.nspowner FROM pg_namespace n WHERE n.nspname = 'pushmta_engine'))
+                AND pg_has_role(a.usesysid, r.oid, 'MEMBER')) AS is_ours
+    FROM pg_stat_activity a
+), waiter AS MATERIALIZED (
+    SELECT w.pid, w.relation, w.waitstart, pg_blocking_pids(w.pid) AS behind
+    FROM (
+        SELECT l.pid, max(l.relation) AS relation, min(l.waitstart) AS waitstart FROM held l JOIN session s ON s.pid = l.pid AND s.is_ours
+        WHERE NOT l.granted GROUP BY l.pid
+    ) w
+), blocked AS (
+    SELECT b.pid, count(*) AS waiting, min(w.waitstart) AS waits_since, min(w.relation) AS relation
+    FROM waiter w CROSS JOIN LATERAL (SELECT DISTINCT u.pid FROM unnest(w.behind) u(pid)) b
+    -- A session that waits itself blocks others only because of another one.
+    WHERE NOT EXISTS (SELECT FROM held l WHERE l.pid = b.pid AND NOT l.granted)
+    GROUP BY b.pid
+), standing AS (
+    -- Locks that keep us from writing. Tables without columns are our own locks, which last as long as a statement.
+    SELECT coalesce(l.pid, 0) AS pid, min(c.oid) AS relation, max(l.mode) AS mode
+    FROM held l
+    JOIN pg_class c ON c.oid = l.relation AND c.relkind IN ('r', 'p', 'i', 'I') AND (c.relnatts > 0)
+    JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname IN ('pushmta', 'pushmta_engine')
+    WHERE l.granted AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+        AND l.mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
+        AND NOT EXISTS (SELECT FROM session s WHERE s.pid = l.pid AND s.is_ours)
+    GROUP BY coalesce(l.pid, 0)
+)
+SELECT h.pid, s.usename AS role_name, s.application_name, x.object, coalesce(h.waiting, 0) AS waiting, s.xact_start AS since,
+    h.waits_since,
+    format('%s has locked %s; %s',
+        CASE WHEN h.pid = 0 THEN 'a prepared transaction (pg_prepared_xacts)'
+            ELSE format('session %s of %s%s', h.pid, coalesce(s.usename, 'an unknown role'),
+                coalesce(' (' || nullif(s.application_name, '') || ')', '')) END, x.object,
+        CASE WHEN h.waiting IS NULL THEN 'no session of PushMTA waits for it now'
+            WHEN h.waiting = 1 THEN '1 session of PushMTA waits for it'
+            ELSE format('%s sessions of PushMTA wait for it', h.waiting) END) AS text,
+    h.mode IS NOT NULL AS stands
+FROM (
+    SELECT coalesce(b.pid, t.pid) AS pid, coalesce(t.relation, b.relation) AS relation, t.mode, b.waiting, b.waits_since
+    FROM blocked b FULL JOIN standing t ON t.pid = b.pid
+) h
+LEFT JOIN session s ON s.pid = h.pid
+CROSS JOIN LATERAL (SELECT coalesce((SELECT format('%I.%I', n.nspname, c.relname) || coalesce(format(' (%s)', h.mode), '')
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = h.relation), 'rows') AS object) x;
+COMMENT ON VIEW pushmta.lock_wait IS
+    'Sessions whose locks block PushMTA: those that its own sessions wait for, and those of others that hold a lock on its tables '
+    'which prevents writing (stands), waited for or not. since is the begin of the transaction; only members of pg_monitor see that of '
+    'other roles. It reads no table, so it answers whatever is locked.';
+
+CREATE VIEW pushmta.lock_alarm AS
+SELECT 'critical' AS severity, 'lock_held' AS code, 'session' AS subject_kind, w.pid::text AS subject, w.text AS text,
+    CASE WHEN w.pid = 0 THEN 'COMMIT PREPARED or ROLLBACK PREPARED it'
+        ELSE format('let it end its transaction, or end it: SELECT pg_terminate_backend(%s)', w.pid) END AS remedy,
+    coalesce(w.since, w.waits_since) AS since, NULL::bigint AS delivery_id
+FROM pushmta.lock_wait w
+-- Ours hold no lock for so long. One that prevents writing, and whose begin we may not see, is no short lock of a row.
+WHERE coalesce(w.since, CASE WHEN w.stands THEN '-infinity' ELSE w.waits_since END) <= clock_timestamp() - interval '10 s';
+COMMENT ON VIEW pushmta.lock_alarm IS
+    'The alarms of pushmta.alarm about locks, which can be read while tables are locked: those that have blocked us for 10 s.';
 
 -- Each branch says the same columns. What they are about has its own view where there is one, so that a fact is defined once.
 CREATE VIEW pushmta.alarm AS
@@ -21,8 +91,35 @@ SELECT 'critical' AS severity, 'gateway_trouble' AS code, 'application' AS subje
     format('the gateway of account %s has taken nothing for %s s (%s): %s messages wait and keep their attempts, %s probes were '
         'sent; sending goes on by itself when one is taken', t.account, floor(t.seconds)::bigint, t.reason, t.waiting, t.probes) AS text,
     format('pushmta app resume %s tries at once', t.application) AS remedy, t.began_at AS since, NULL::bigint AS delivery_id
--- Where nothing waits nobody probes, and nobody has to know.
+-- Where nothing waits, nothing is probed, and no operator need know.
 FROM pushmta.gateway_trouble t WHERE t.state = 'trouble' AND t.waiting > 0
+UNION ALL
+SELECT 'critical', 'credential_refused', 'application', a.name,
+    format('%s of its messages wait apart, as the gateway of account %s answers %s: a credential stored with the gateway, which only these '
+        'messages need, is wrong. All others go on; every five minutes one of these is tried (%s so far)', c.messages, e.name, w.reason,
+        w.probes),
+    format('correct the credential, for FCM in the Firebase console (project settings, Cloud Messaging), then pushmta app resume %s; or '
+        'stop the deliveries', a.name), w.began_at, NULL
+FROM pushmta_engine.credential_wait w
+JOIN pushmta_engine.application a ON a.id = w.application_id
+JOIN pushmta_engine.external_account e ON e.id = w.external_account_id
+CROSS JOIN LATERAL (SELECT sum(p.size - p.handed_over - p.sent - p.failed - p.ignored - p.not_applicable - p.canceled
+        - p.unknown)::bigint AS messages
+    FROM pushmta_engine.delivery_part p WHERE p.application_id = w.application_id AND p.external_account_id = w.external_account_id
+        AND p.waits_for = w.reason AND p.state <> 'done') c
+WHERE w.ended_at IS NULL AND c.messages > 0
+UNION ALL
+SELECT 'critical', 'tokens_doubted', 'application', a.name,
+    format('its gateway called %s of the last %s tokens dead within a minute, far more than a fleet loses: the messages have failed, but '
+        'the tokens stay as they are (%s refusals are in doubt). A token is dead once the gateway says so again at least six hours later; '
+        'the rest are decided after mta.quarantine.doubtDays', d.refused, d.answered, c.n),
+    format('if the gateway or the credential was wrong: pushmta quarantine doubted %s --undo; if the tokens are dead: pushmta quarantine '
+        'doubted %s --confirm', a.name, a.name), d.began_at, NULL
+FROM pushmta_engine.token_doubt d
+JOIN pushmta_engine.application a ON a.id = d.application_id
+CROSS JOIN LATERAL (SELECT count(*) AS n FROM pushmta_engine.token_event e
+    WHERE e.application_id = d.application_id AND e.state = 'doubted') c
+WHERE c.n > 0
 UNION ALL
 SELECT 'warning', 'mass_failure', 'application', a.name,
     format('%s of the last %s messages failed for one reason: %s', f.n, f.ended, coalesce(nullif(f.reason, ''), 'none was given')),
@@ -47,11 +144,31 @@ JOIN pushmta_engine.application a ON a.id = f.application_id
 -- More than one in five is no accident, which is what the guard against mix-ups of environments takes, too; fewer than 20 say nothing.
 WHERE f.measure = 2 AND f.n >= 20 AND f.n * 5 > f.ended
 UNION ALL
+-- A campaign, a new app or a new version may do so, too. Fewer than 10,000 are a few megabytes.
+SELECT 'warning', CASE g.kind WHEN 1 THEN 'subscriptions_growing' ELSE 'hits_repeated' END, 'application', a.name,
+    format(CASE g.kind WHEN 1 THEN '%s subscriptions were registered in this hour and the last, and at most %s in any hour of the week '
+            'before' ELSE '%s receipts and clicks in this hour and the last repeated earlier ones, and at most %s in any hour of the week '
+            'before; ten of a message are stored, the others only counted' END, g.recent, g.usual),
+    CASE g.kind WHEN 1 THEN 'if nothing explains it, a client registers devices that do not exist: the web access log says from where. '
+            'web.limits.requestsPerSecond bounds each address; dead tokens end with their first message'
+        ELSE 'if nothing explains it, a client repeats tracking ids: the web access log says from where. web.limits.requestsPerSecond '
+            'bounds each address' END,
+    NULL, NULL
+FROM (
+    SELECT x.application_id, x.kind,
+        coalesce(sum(x.n) FILTER (WHERE x.hour >= date_trunc('hour', now()) - interval '1 hour'), 0) AS recent,
+        coalesce(max(x.n) FILTER (WHERE x.hour < date_trunc('hour', now()) - interval '1 hour'), 0) AS usual
+    FROM pushmta_engine.application_growth x WHERE x.hour > now() - interval '8 days' GROUP BY x.application_id, x.kind
+) g JOIN pushmta_engine.application a ON a.id = g.application_id
+WHERE g.recent >= 10000 AND g.recent > 10 * g.usual
+UNION ALL
 SELECT CASE WHEN a.circuit = 'closed' THEN 'warning' ELSE 'critical' END,
     CASE WHEN a.circuit = 'closed' THEN 'application_trouble' ELSE 'circuit_open' END, 'application', a.name,
     CASE WHEN a.circuit = 'closed' THEN '' ELSE 'its circuit is open, no message is sent or failed: ' END || a.circuit_reason,
     a.circuit_remedy, a.circuit_opened_at, NULL
 FROM pushmta.application a WHERE a.circuit <> 'closed' OR a.circuit_reason <> ''
+-- One trouble raises one alarm: the gateway's says the same, and more.
+    AND NOT EXISTS (SELECT FROM pushmta.gateway_trouble t WHERE t.application = a.name AND t.state = 'trouble' AND t.waiting > 0)
 UNION ALL
 SELECT CASE WHEN pushmta_engine.expiry_step(x.seconds) IN ('day', 'over') THEN 'critical' ELSE 'warning' END, 'credential_expiry',
     'credential', array_to_string(c.applications, ', '),
@@ -59,8 +176,32 @@ SELECT CASE WHEN pushmta_engine.expiry_step(x.seconds) IN ('day', 'over') THEN '
         WHEN 'fcm_service_account' THEN 'a service account ' ELSE 'a project key ' END || pushmta_engine.expiry_text(x.seconds),
     'set a new one with pushmta credential set', c.expires_at - interval '30 days', NULL
 FROM pushmta.credential c
-CROSS JOIN LATERAL (SELECT extract(epoch FROM c.expires_at - now())::double precision AS seconds) x
+CROSS JOIN LATERAL (SELECT CASE WHEN isfinite(c.expires_at) THEN extract(epoch FROM c.expires_at - now()) END::double precision
+    AS seconds) x
 WHERE cardinality(c.applications) > 0 AND pushmta_engine.expiry_step(x.seconds) IS NOT NULL
+UNION ALL
+-- Children of an application, and of all, that keep starting and send nothing, except those that probe.
+SELECT 'critical', 'starts_without_sends', CASE WHEN s.application_id IS NULL THEN 'children' ELSE 'application' END, coalesce(a.name, ''),
+    format('%s children were started in the last 5 minutes and have sent only %s messages, although messages are ready', s.starts,
+        s.resolved),
+    'pushmta status --ended says why they ended; if they make room for each other, raise mta.master.maxSmallChildren or maxSpareServers',
+    s.since, NULL
+FROM (
+    SELECT c.application_id, count(*) AS starts, sum(c.sent + c.failed + c.retried + c.unknown)::bigint AS resolved,
+        min(c.started_at) AS since
+    FROM pushmta_engine.mta_child c
+    WHERE c.started_at > now() - interval '5 minutes'
+        AND NOT EXISTS (SELECT FROM pushmta.application o WHERE o.id = c.application_id AND o.circuit <> 'closed')
+        AND NOT EXISTS (SELECT FROM pushmta_engine.gateway_trouble t WHERE t.application_id = c.application_id
+            AND t.external_account_id = c.external_account_id AND t.state = 'trouble')
+    GROUP BY GROUPING SETS ((c.application_id), ())
+    -- A child that found nothing, or a kill, is no series.
+    HAVING count(*) >= CASE WHEN grouping(c.application_id) = 0 THEN 5 ELSE 20 END
+        AND sum(c.sent + c.failed + c.retried + c.unknown) < count(*)
+) s
+LEFT JOIN pushmta_engine.application a ON a.id = s.application_id
+WHERE EXISTS (SELECT FROM pushmta_engine.delivery_part p WHERE p.state = 'ready' AND p.not_before <= now()
+    AND (s.application_id IS NULL OR p.application_id = s.application_id))
 UNION ALL
 -- Hosts and their processes.
 SELECT CASE h.health WHEN 'gone' THEN 'critical' ELSE 'warning' END, 'host_' || h.health, 'host', h.name,
@@ -82,14 +223,20 @@ SELECT 'warning', 'child_' || c.health, 'child', c.id::text,
     CASE c.health WHEN 'gone' THEN 'its supervisor or another one takes over what it held; look at host ' || c.host ELSE '' END,
     c.last_heartbeat, NULL
 FROM pushmta.mta_child c WHERE c.exited_at IS NULL AND c.health IN ('late', 'gone')
+    -- Where its host says nothing, its children do not either.
+    AND NOT EXISTS (SELECT FROM pushmta.mta_host h WHERE h.id = c.host_id AND h.health IN ('late', 'gone'))
 UNION ALL
+-- The ten that end first: a web process, which is least trusted, may name as many hosts as it likes.
 SELECT CASE WHEN pushmta_engine.expiry_step(x.seconds) IN ('day', 'over') THEN 'critical' ELSE 'warning' END, 'certificate_expiry',
-    'web process', w.host, format('its certificate %s %s', w.file, pushmta_engine.expiry_text(x.seconds)),
+    'web process', x.host, format('its certificate %s %s', x.file, pushmta_engine.expiry_text(x.seconds))
+        || CASE WHEN x.n = 10 AND x.total > 10 THEN format('; %s more end later (pushmta.web_certificate)', x.total - 10) ELSE '' END,
     'put another one there, then send its process SIGHUP (systemctl reload): it is read again without a restart',
-    w.expires_at - interval '30 days', NULL
-FROM pushmta.web_certificate w
-CROSS JOIN LATERAL (SELECT extract(epoch FROM w.expires_at - now())::double precision AS seconds) x
-WHERE pushmta_engine.expiry_step(x.seconds) IS NOT NULL
+    x.expires_at - interval '30 days', NULL
+FROM (SELECT w.*, s.seconds, row_number() OVER (ORDER BY w.expires_at, w.host, w.file) AS n, count(*) OVER () AS total
+    FROM pushmta.web_certificate w
+    CROSS JOIN LATERAL (SELECT extract(epoch FROM w.expires_at - now())::double precision AS seconds) s
+    WHERE pushmta_engine.expiry_step(s.seconds) IS NOT NULL) x
+WHERE x.n <= 10
 UNION ALL
 (SELECT DISTINCT ON (w.host) 'warning', 'spools_waiting', 'host', w.host,
     format('%s tracking spools of web processes that are gone have hits that are not loaded (%s KiB can be loaded)', w.waiting_spools,
@@ -111,6 +258,17 @@ WHERE NOT e.active AND d.state IN ('pending', 'preparing', 'in_progress')
     AND (d.state <> 'in_progress' OR EXISTS (SELECT FROM pushmta_engine.delivery_part p
         WHERE p.delivery_id = d.id AND p.external_account_id = e.id AND p.state <> 'done'))
 UNION ALL
+-- Started and not begun, though nothing holds it: no supervisor prepares, or deliveries are started faster than prepared.
+SELECT 'warning', 'deliveries_unprepared', 'deliveries', '',
+    format(CASE count(*) WHEN 1 THEN 'a delivery was to start %2$s s ago, but no supervisor prepares it'
+        ELSE '%1$s deliveries were to start, the oldest %2$s s ago, but no supervisor prepares them' END, count(*),
+        floor(extract(epoch FROM now() - min(d.start_at)))::bigint),
+    'pushmta status shows whether a supervisor runs; a large delivery that is being prepared holds up others',
+    min(d.start_at), NULL
+FROM pushmta_engine.delivery d
+WHERE d.state = 'pending' AND d.start_at < now() - interval '1 minute' AND d.wait_reason = '' AND d.parent_delivery_id IS NULL
+HAVING count(*) > 0
+UNION ALL
 SELECT 'warning', 'delivery_waiting', 'delivery', d.id::text,
     format('it cannot be prepared now, which is tried again each minute until its validity is over: %s', d.wait_reason), '', NULL, d.id
 FROM pushmta_engine.delivery d WHERE d.state IN ('pending', 'preparing') AND d.wait_reason <> ''
@@ -129,10 +287,15 @@ FROM (
 WHERE d.state IN ('pending', 'preparing', 'in_progress')
 UNION ALL
 -- What a child has paused for what the gateway says of it alone; one that somebody paused has no reason.
-SELECT 'warning', 'delivery_paused', 'delivery', d.id::text, 'it is paused. ' || d.state_reason,
+SELECT 'warning', 'delivery_paused', 'delivery', d.id::text, 'it is paused. ' || replace(d.state_reason, E'\n', '; '),
     format('pushmta delivery resume %s lets it go on', d.id), d.changed_at, d.id
 FROM pushmta_engine.delivery d
 WHERE d.state = 'paused' AND d.state_reason <> '' AND (d.kind <> 'continuous' OR d.parent_delivery_id IS NULL)
+UNION ALL
+SELECT 'warning', 'delivery_returned', 'delivery', d.id::text,
+    'it could not be prepared and went back to editing: ' || replace(d.state_reason, E'\n', '; '),
+    format('correct it and start it again, or give it up with pushmta delivery stop %s', d.id), d.changed_at, d.id
+FROM pushmta_engine.delivery d WHERE d.state = 'editing' AND d.state_reason <> ''
 UNION ALL
 -- What waits for a feedback worker. A worker looks each second, a supervisor each minute: what has waited for five waits for nobody.
 SELECT 'critical', 'token_events_waiting', 'feedback', '',
@@ -159,8 +322,113 @@ SELECT 'warning', 'retention_held', 'retention', h.what,
         to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI "UTC"')),
     format('if the clock is wrong, set it right. If it is right, because feedback.retention keeps less now or no feedback worker has '
         'acted for days, it goes in %s h by itself', floor(extract(epoch FROM h.goes_in) / 3600)::bigint + 1), h.since, NULL
-FROM pushmta.retention_hold h WHERE h.held;
+FROM pushmta.retention_hold h WHERE h.held
+UNION ALL
+SELECT l.severity, l.code, l.subject_kind, l.subject, l.text, l.remedy, l.since, l.delivery_id FROM pushmta.lock_alarm l;
 COMMENT ON VIEW pushmta.alarm IS
     'What somebody should look at now: critical where messages do not go out, go out in vain or soon will, else warning. code names '
     'the kind of alarm for programs; remedy says what to do; since is null where it is not known; delivery_id is that of an alarm of a '
     'delivery. pushmta status shows it.';
+
+CREATE TABLE pushmta_engine.alarm_record (
+    id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+    severity text NOT NULL,
+    code text NOT NULL,
+    subject_kind text NOT NULL,
+    subject text NOT NULL,
+    -- As they were read last.
+    text text NOT NULL,
+    remedy text NOT NULL,
+    delivery_id bigint,
+    began_at timestamptz NOT NULL,
+    noted_at timestamptz NOT NULL,
+    ended_at timestamptz,
+    acknowledged_at timestamptz,
+    acknowledged_by text NOT NULL DEFAULT ''
+);
+COMMENT ON TABLE pushmta_engine.alarm_record IS
+    'Active and past alarms, a row from begin to end: supervisors look every ten seconds. Those that ended go after 180 days.';
+CREATE UNIQUE INDEX alarm_record_open ON pushmta_engine.alarm_record (code, subject_kind, subject) WHERE ended_at IS NULL;
+CREATE INDEX alarm_record_ended ON pushmta_engine.alarm_record (ended_at) WHERE ended_at IS NOT NULL;
+
+CREATE TABLE pushmta_engine.alarm_look (
+    id integer PRIMARY KEY DEFAULT 1 CHECK (id = 1),
+    looked_at timestamptz NOT NULL DEFAULT '-infinity'
+);
+COMMENT ON TABLE pushmta_engine.alarm_look IS 'When alarms were last noted, one row: the session that locks it notes them; no other waits.';
+INSERT INTO pushmta_engine.alarm_look DEFAULT VALUES;
+
+CREATE FUNCTION pushmta_engine.note_alarms() RETURNS boolean LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    moment timestamptz := clock_timestamp();
+BEGIN
+    -- All hosts ask; once in ten seconds is enough, and a second less lets no look be missed.
+    PERFORM FROM alarm_look l WHERE l.looked_at < moment - interval '9 seconds' FOR UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    UPDATE alarm_look SET looked_at = moment;
+    WITH alarms AS MATERIALIZED (
+        SELECT DISTINCT ON (a.code, a.subject_kind, a.subject) a.* FROM pushmta.alarm a
+        ORDER BY a.code, a.subject_kind, a.subject, a.severity, a.text
+    ), known AS MATERIALIZED (
+        -- One that comes back within a minute was never over: what goes to and fro would fill the history.
+        SELECT n.severity, n.text, n.remedy, n.code, n.subject_kind, n.subject, r.id
+        FROM alarms n CROSS JOIN LATERAL (
+            SELECT x.id FROM alarm_record x WHERE x.code = n.code AND x.subject_kind = n.subject_kind AND x.subject = n.subject
+                AND (x.ended_at IS NULL OR x.ended_at > moment - interval '1 minute') ORDER BY x.id DESC LIMIT 1) r
+    ), gone_on AS (
+        UPDATE alarm_record r SET severity = k.severity, text = k.text, remedy = k.remedy, noted_at = moment, ended_at = NULL
+        FROM known k WHERE r.id = k.id
+            AND (r.ended_at IS NOT NULL OR r.severity <> k.severity OR r.noted_at < moment - interval '1 minute')
+    ), ended AS (
+        UPDATE alarm_record r SET ended_at = moment
+        WHERE r.ended_at IS NULL AND NOT EXISTS (SELECT FROM known k WHERE k.id = r.id)
+    ), forgotten AS (
+        DELETE FROM alarm_record r WHERE r.ended_at < moment - interval '180 days'
+    )
+    INSERT INTO alarm_record (severity, code, subject_kind, subject, text, remedy, delivery_id, began_at, noted_at)
+    SELECT n.severity, n.code, n.subject_kind, n.subject, n.text, n.remedy, n.delivery_id, least(coalesce(n.since, moment), moment), moment
+    FROM alarms n WHERE NOT EXISTS (SELECT FROM known k
+        WHERE k.code = n.code AND k.subject_kind = n.subject_kind AND k.subject = n.subject);
+    RETURN true;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.note_alarms() IS
+    'Notes which alarms have begun and ended since the last look; false if another session has just looked.';
+
+CREATE VIEW pushmta.alarm_history AS
+SELECT r.id, r.severity, r.code, r.subject_kind, r.subject, r.text, r.remedy, r.began_at, r.ended_at, r.acknowledged_at, r.acknowledged_by,
+    r.delivery_id
+FROM pushmta_engine.alarm_record r;
+COMMENT ON VIEW pushmta.alarm_history IS
+    'Active and past alarms, each with its begin, its end (null: active) and who has acknowledged it, to within ten seconds; texts are '
+    'those of the last minute. pushmta alarm list shows it.';
+
+CREATE FUNCTION pushmta_engine.acknowledge_alarm(alarm bigint, who text, origin text) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    found record;
+BEGIN
+    UPDATE alarm_record r SET acknowledged_at = clock_timestamp(), acknowledged_by = who
+    WHERE r.id = alarm AND r.acknowledged_at IS NULL RETURNING r.code, r.subject_kind, r.subject INTO found;
+    IF found IS NULL THEN
+        IF EXISTS (SELECT FROM alarm_record r WHERE r.id = alarm) THEN
+            RETURN;
+        END IF;
+        RAISE EXCEPTION 'There is no alarm %.', alarm USING ERRCODE = 'PM080', HINT = 'pushmta alarm list shows them.';
+    END IF;
+    PERFORM note_audit(who, 'alarm.acknowledge', concat_ws(' ', found.subject_kind, nullif(found.subject, '')), found.code, origin);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.acknowledge_alarm(bigint, text, text) IS
+    'Notes that an operator has seen an alarm and deals with it; a second time changes nothing.';
+
+CREATE FUNCTION pushmta_engine.console_acknowledge(token bytea, moment timestamptz, idle interval, address text, alarm bigint) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    PERFORM acknowledge_alarm(alarm, console_user_of(token, moment, idle, ARRAY['operate', 'admin']), address);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_acknowledge(bytea, timestamptz, interval, text, bigint) IS
+    'Acknowledges an alarm for a signed-in user.';

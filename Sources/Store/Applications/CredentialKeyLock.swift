@@ -6,8 +6,6 @@ public struct CredentialKeyLock: Sendable {
     private let connection: PostgresConnection
     private let use: CredentialKeyUse
 
-    /// The number is arbitrary and ours.
-    private static let key: Int64 = 5_786_284_502_006
     /// Rotations of thousands of credentials take seconds; who waits longer waits for somebody who is stuck.
     private static let timeoutMilliseconds = 60_000
 
@@ -22,8 +20,14 @@ public struct CredentialKeyLock: Sendable {
         configuration.statementTimeoutMilliseconds = 0
         let connection = try await PostgresConnection.connect(configuration)
         do {
+            // The transaction holds the lock for as long as files are written. It has no snapshot and no number, so it blocks no one.
+            try await connection.run(script: "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0")
             try await connection.execute(
-                PostgresStatement("SELECT \(use.lockFunction)($1)", [.int64(key)], prepare: false)
+                PostgresStatement(
+                    "SELECT pushmta_engine.hold_credential_key($1)",
+                    [.bool(use == .rotating)],
+                    prepare: false
+                )
             )
         } catch let error as PostgresError where error.sqlState == "55P03" {
             await connection.close()
@@ -39,11 +43,8 @@ public struct CredentialKeyLock: Sendable {
         return CredentialKeyLock(connection: connection, use: use)
     }
 
-    /// Gives it back, also when the task was cancelled: the end of the session does, if nothing else.
+    /// Gives it back, also when the task was cancelled: the end of the session does.
     func giveBack() async {
-        _ = try? await connection.execute(
-            PostgresStatement("SELECT \(use.unlockFunction)($1)", [.int64(Self.key)], prepare: false)
-        )
         await connection.close()
     }
 
@@ -82,20 +83,4 @@ public enum CredentialKeyUse: Sendable, Hashable {
     case sealing
     /// Changes which keys there are: alone.
     case rotating
-
-    /// What takes PostgreSQL's lock for it.
-    var lockFunction: String {
-        switch self {
-        case .sealing: "pg_advisory_lock_shared"
-        case .rotating: "pg_advisory_lock"
-        }
-    }
-
-    /// What gives the lock back.
-    var unlockFunction: String {
-        switch self {
-        case .sealing: "pg_advisory_unlock_shared"
-        case .rotating: "pg_advisory_unlock"
-        }
-    }
 }

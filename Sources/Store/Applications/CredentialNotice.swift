@@ -52,7 +52,7 @@ public struct CredentialNotice: Sendable, Hashable {
     /// The columns of a credential `c`.
     static let columns = """
         c.id, c.kind, c.name, c.seal_key_id, c.fingerprint, c.expires_at,
-        extract(epoch FROM c.expires_at - now())::double precision,
+        CASE WHEN isfinite(c.expires_at) THEN extract(epoch FROM c.expires_at - now())::double precision END,
         ARRAY(SELECT x.name FROM pushmta_engine.application x WHERE x.credential_id = c.id ORDER BY x.name),
         coalesce(c.attributes ->> 'topics', ''), coalesce(c.attributes ->> 'environments', '')
         """

@@ -7,24 +7,20 @@ public struct AudienceCount: Sendable, Hashable {
     public let count: Int64
     /// Those that the target chooses and nothing is sent to: disabled, opted out, or in quarantine.
     public let excluded: Int64
-    /// Whether counting was ended before all were looked at: then there are at least so many.
-    public let isPartial: Bool
-    /// Whether it was ended, and both numbers are what a sample makes probable, with one or two digits that count.
-    public let isEstimate: Bool
+    /// How far off the number may be: it is an estimate, which is nearer in 19 of 20 cases. Nil for one that was counted.
+    public let error: Int64?
     /// Whether the filter asks for columns of a mapping, which only preparation reads: then nobody was counted.
     public let needsMapping: Bool
 
     init(
         count: Int64,
         excluded: Int64,
-        isPartial: Bool = false,
-        isEstimate: Bool = false,
+        error: Int64? = nil,
         needsMapping: Bool = false
     ) {
         self.count = count
         self.excluded = excluded
-        self.isPartial = isPartial
-        self.isEstimate = isEstimate
+        self.error = error
         self.needsMapping = needsMapping
     }
 }
@@ -32,14 +28,14 @@ public struct AudienceCount: Sendable, Hashable {
 extension Store {
     /// Counts whom a filter chooses among the subscribers of applications, for no longer than a page may wait.
     ///
-    /// Half of the time is for counting; what is left then is estimated from a sample in the other half. Exclusion lists and double push
-    /// tokens are not looked at: preparation is.
-    /// Throws ``StoreError`` of code `invalid` for a filter that compares what cannot be compared.
+    /// Half of the time is for counting; what is left then is estimated from a sample in the other half, and once at least. Exclusion lists
+    /// and double push tokens are not looked at: preparation is. Throws ``StoreError`` of code `invalid` for a filter that compares what
+    /// cannot be compared.
     public func countAudience(_ filter: TargetFilter?, applications: [Int32], within limit: Duration) async throws
         -> AudienceCount
     {
         if let filter, !filter.mappingColumns.isEmpty {
-            return AudienceCount(count: 0, excluded: 0, isPartial: true, needsMapping: true)
+            return AudienceCount(count: 0, excluded: 0, needsMapping: true)
         }
         let start = try await databaseClock()
         let counter = AudienceCounter(
@@ -84,10 +80,10 @@ struct AudienceCounter {
     private static let step: Int64 = 5_000
     /// Ids of a window of a sample, and windows of an application in one statement: as much as a step.
     private static let (width, windows): (Int64, Int) = (250, 20)
-    /// With fewer than these a sample says too little: it would be wrong by a third or more.
-    private static let leastSample: Int64 = 10
-    /// With so many a second digit counts.
-    private static let goodSample: Int64 = 200
+    /// Of a normal distribution 19 of 20 values lie within so many deviations.
+    private static let deviations = 1.96
+    /// Where a sample has found no one, there are with the same probability no more than three times its share (the rule of three).
+    private static let mostOfNone = 3.0
 
     /// Counts the subscriptions of an application from the first on, until all are counted or the time is over.
     func count(_ application: Int32, until deadline: ContinuousClock.Instant) async throws -> (Sum, isWhole: Bool) {
@@ -125,28 +121,34 @@ struct AudienceCounter {
     ) async throws -> AudienceCount {
         var least = known
         least.add(counted)
-        let partly = AudienceCount(count: least.chosen, excluded: least.excluded, isPartial: true)
-        guard ContinuousClock.now < deadline else { return partly }
         let ranges = try await ranges(applications)
-        var sums: [Int32: Sum] = [:]
+        var windows: [Int32: [Sum]] = [:]
         var rounds = 0
         repeat {
-            for (application, sum) in try await sample(ranges) { sums[application, default: Sum()].add(sum) }
+            for (application, sum) in try await sample(ranges) { windows[application, default: []].append(sum) }
             rounds += 1
         } while ContinuousClock.now < deadline
-        let found = sums.values.reduce(0) { $0 + $1.chosen }
-        guard found >= Self.leastSample else { return partly }
-        let digits = found < Self.goodSample ? 1 : 2
         var (chosen, excluded) = (Double(known.chosen), Double(known.excluded))
+        var (variance, ofNone) = (0.0, 0.0)
         for (application, range) in ranges {
-            let share = Double(range.count) / Double(Int64(rounds * Self.windows) * Self.width)
-            chosen += Double(sums[application]?.chosen ?? 0) * share
-            excluded += Double(sums[application]?.excluded ?? 0) * share
+            let looked = Double(rounds * Self.windows)
+            // How many windows the application has.
+            let all = Double(range.count) / Double(Self.width)
+            let found = windows[application] ?? []
+            let sum = found.reduce(0.0) { $0 + Double($1.chosen) }
+            let squares = found.reduce(0.0) { $0 + Double($1.chosen) * Double($1.chosen) }
+            chosen += sum / looked * all
+            excluded += found.reduce(0.0) { $0 + Double($1.excluded) } / looked * all
+            // Windows in which no one was found count as 0.
+            variance += max(squares - sum * sum / looked, 0) / (looked - 1) / looked * all * all
+            if sum == 0 { ofNone += Self.mostOfNone / looked * all }
         }
+        let error = max(Self.deviations * variance.squareRoot() + ofNone, 1)
+        let unit = Self.unit(error)
         return AudienceCount(
-            count: max(Self.rounded(chosen, digits: digits), least.chosen),
-            excluded: max(Self.rounded(excluded, digits: digits), least.excluded),
-            isEstimate: true
+            count: max(Self.rounded(chosen, unit), least.chosen),
+            excluded: max(Self.rounded(excluded, unit), least.excluded),
+            error: Int64((error / unit).rounded(.up) * unit)
         )
     }
 
@@ -171,7 +173,7 @@ struct AudienceCounter {
     }
 
     /// Looks into one window of each of equal pieces of the ids of each application.
-    private func sample(_ ranges: [Int32: ClosedRange<Int64>]) async throws -> [Int32: Sum] {
+    private func sample(_ ranges: [Int32: ClosedRange<Int64>]) async throws -> [(Int32, Sum)] {
         var applications: [Int32] = []
         var lows: [Int64] = []
         for (application, range) in ranges {
@@ -185,32 +187,29 @@ struct AudienceCounter {
             Self.sampleSQL(condition?.condition ?? "true"),
             [.int32Array(applications), .int64Array(lows), .int64(Self.width)] + (condition?.parameters ?? [])
         )
-        var sums: [Int32: Sum] = [:]
-        for row in 0..<result.rowCount {
-            sums[try result.int32(row, 0)] = Sum(
-                chosen: try result.int64(row, 1),
-                excluded: try result.int64(row, 2)
-            )
+        return try store.all(result) { rows, row in
+            (try rows.int32(row, 0), Sum(chosen: try rows.int64(row, 1), excluded: try rows.int64(row, 2)))
         }
-        return sums
     }
 
     /// Parameters: the application and the first id of each window, and how many ids a window has.
     static func sampleSQL(_ condition: String) -> String {
         """
         SELECT w.application, count(*) FILTER (WHERE c.exclusion = 0), count(*) FILTER (WHERE c.exclusion <> 0)
-        FROM unnest($1::integer[], $2::bigint[]) w(application, low)
+        FROM unnest($1::integer[], $2::bigint[]) WITH ORDINALITY w(application, low, n)
         CROSS JOIN LATERAL (SELECT s.exclusion, (\(condition)) AS chosen FROM pushmta_engine.console_audience s
             WHERE s.application_id = w.application AND s.id >= w.low AND s.id < w.low + $3 OFFSET 0) c
-        WHERE c.chosen GROUP BY w.application
+        WHERE c.chosen GROUP BY w.n, w.application
         """
     }
 
-    /// A number with so many digits that count.
-    static func rounded(_ value: Double, digits: Int) -> Int64 {
+    /// The place of the first digit of an error: what is smaller says nothing of an estimate.
+    static func unit(_ error: Double) -> Double {
         var unit = 1.0
-        let most = digits == 1 ? 10.0 : 100.0
-        while value / unit >= most { unit *= 10 }
-        return Int64((value / unit).rounded() * unit)
+        while error / unit >= 10 { unit *= 10 }
+        return unit
     }
+
+    /// A number without what is smaller than a unit.
+    static func rounded(_ value: Double, _ unit: Double) -> Int64 { Int64((value / unit).rounded() * unit) }
 }

@@ -76,7 +76,7 @@ extension Store {
         let result = try await query(
             """
             SELECT l.service, l.label, l.id, l.name, l.platform, l.environment, l.bundle_id, e.name, l.credential_id IS NOT NULL,
-                extract(epoch FROM c.expires_at - now())::double precision,
+                CASE WHEN isfinite(c.expires_at) THEN extract(epoch FROM c.expires_at - now())::double precision END,
                 pushmta_engine.circuit_of(h.state, h.next_probe_at),
                 EXISTS (SELECT FROM pushmta_engine.gateway_trouble t WHERE t.application_id = l.id AND \(TroubleSQL.isTrouble))
             FROM (
@@ -164,7 +164,8 @@ extension Store {
     public func credentialFacts(_ id: Int64) async throws -> CredentialFacts? {
         let result = try await query(
             """
-            SELECT c.kind, c.fingerprint, c.expires_at, extract(epoch FROM c.expires_at - now())::double precision, c.created_at,
+            SELECT c.kind, c.fingerprint, c.expires_at,
+                CASE WHEN isfinite(c.expires_at) THEN extract(epoch FROM c.expires_at - now())::double precision END, c.created_at,
                 c.attributes::text, c.applications
             FROM pushmta.credential c WHERE c.id = $1
             """,

@@ -3,7 +3,7 @@ import PushCore
 
 /// Outcomes of one minute.
 public struct OutcomeMinute: Sendable, Hashable {
-    /// Minutes before now: 0 is the one that has just begun.
+    /// Minutes of the clock before the present one: 0 is the one that is not over.
     public let age: Int
     /// Messages that the gateway accepted.
     public let sent: Int64
@@ -125,7 +125,7 @@ extension Store {
     public func outcomesOfLastHour() async throws -> OutcomeHour {
         let result = try await query(
             """
-            SELECT floor(extract(epoch FROM now() - c.finished_at) / 60)::integer, coalesce(sum(c.sent), 0)::bigint,
+            SELECT (extract(epoch FROM date_trunc('minute', now()) - date_trunc('minute', c.finished_at)) / 60)::integer, coalesce(sum(c.sent), 0)::bigint,
                 coalesce(sum(c.failed), 0)::bigint, coalesce(sum(c.other), 0)::bigint, count(*)
             FROM (
                 SELECT p.finished_at, p.sent, p.failed + CASE WHEN p.rest_status = 2 THEN p.size - p.handed_over - p.sent - p.failed
@@ -138,7 +138,7 @@ extension Store {
                     SELECT d.id FROM pushmta_engine.delivery d WHERE d.finished_at > now() - interval '1 hour'
                 ) d
                 JOIN pushmta_engine.delivery_part p ON p.delivery_id = d.id AND p.state = 'done'
-                    AND p.finished_at > now() - interval '1 hour' AND NOT p.folded
+                    AND p.finished_at >= date_trunc('minute', now()) - interval '59 minutes' AND NOT p.folded
                 LIMIT $1
             ) c
             GROUP BY 1 ORDER BY 1

@@ -39,13 +39,15 @@ public struct ConsoleSession: Sendable, Hashable {
 
 /// How many attempts to sign in may fail, and for how long a name or an address is locked then.
 public struct ConsoleLock: Sendable, Hashable {
-    /// Failures in a row of one name.
+    /// Failures in a row of one name from one address, or one place that its user is known at.
     public var failures: Int
     /// How long it is locked, in seconds; failures that are older do not count.
     public var seconds: Int
 
     /// An address may be that of an office, so that it has several people's tries.
     static let usersOfAddress = 4
+    /// So many addresses may try at one name from where its user has never signed in: more of them are no mistakes of a person.
+    static let addressesOfName = 20
 
     /// A lock.
     public init(failures: Int, seconds: Int) {
@@ -101,19 +103,26 @@ extension Store {
     /// Moment and idle time as arguments of a function, behind the token.
     static let momentAndIdle = "coalesce($2::timestamptz, now()), make_interval(secs => $3)"
 
-    /// Counts an attempt to sign in as failed, until ``beginConsoleSession(user:hash:address:tokenHash:formToken:lastsSeconds:at:)``
-    /// takes it back.
-    public func consoleAttempt(user: String, address: String, lock: ConsoleLock, at moment: DatabaseTime? = nil)
-        async throws -> ConsoleAttempt
-    {
+    /// Counts an attempt to sign in as failed, until
+    /// ``beginConsoleSession(user:hash:address:device:tokenHash:formToken:lastsSeconds:at:)`` takes it back.
+    ///
+    /// - Parameter device: the hash of what the browser got when a user signed in with it; empty for a browser that has nothing.
+    public func consoleAttempt(
+        user: String,
+        address: String,
+        device: [UInt8] = [],
+        lock: ConsoleLock,
+        at moment: DatabaseTime? = nil
+    ) async throws -> ConsoleAttempt {
         let result = try await query(
             """
-            SELECT a.password_hash, a.seconds_locked, a.is_address_locked FROM pushmta_engine.console_attempt($1, $2, coalesce($3::timestamptz, now()), $4, $5,
-                make_interval(secs => $6)) a
+            SELECT a.password_hash, a.seconds_locked, a.is_address_locked FROM pushmta_engine.console_attempt($1, $2, $8,
+                coalesce($3::timestamptz, now()), $4, $5, $7, make_interval(secs => $6)) a
             """,
             [
                 .text(user), .text(address), Self.moment(moment), .int32(Int32(clamping: lock.failures)),
                 .int32(Int32(clamping: lock.failures * ConsoleLock.usersOfAddress)), .double(Double(lock.seconds)),
+                .int32(Int32(clamping: lock.failures * ConsoleLock.addressesOfName)), .bytes(device),
             ]
         )
         return ConsoleAttempt(
@@ -130,22 +139,27 @@ extension Store {
 
     /// Opens a session for somebody whose password was right.
     ///
-    /// - Parameter hash: the hash that the password was compared with.
+    /// - Parameters:
+    ///   - hash: the hash that the password was compared with.
+    ///   - device: the hash of what tells the browser from others; empty for nothing.
     /// - Returns: false if the user was removed in the meantime, or has another password.
     public func beginConsoleSession(
         user: String,
         hash: String,
         address: String,
+        device: [UInt8] = [],
         tokenHash: [UInt8],
         formToken: String,
         lastsSeconds: Int,
         at moment: DatabaseTime? = nil
     ) async throws -> Bool {
         try await query(
-            "SELECT pushmta_engine.console_begin($1, $7, $2, coalesce($3::timestamptz, now()), $4, $5, make_interval(secs => $6))",
+            """
+            SELECT pushmta_engine.console_begin($1, $7, $2, $8, coalesce($3::timestamptz, now()), $4, $5, make_interval(secs => $6))
+            """,
             [
                 .text(user), .text(address), Self.moment(moment), .bytes(tokenHash), .text(formToken),
-                .double(Double(lastsSeconds)), .text(hash),
+                .double(Double(lastsSeconds)), .text(hash), .bytes(device),
             ]
         ).bool(0, 0)
     }
@@ -232,6 +246,15 @@ public struct AuditRow: Sendable, Hashable {
 }
 
 extension Store {
+    /// What a signed-in user may do to a delivery.
+    public func actions(onDelivery id: Int64, by actor: ConsoleActor) async throws -> Set<DeliveryAction> {
+        let result = try await query(
+            "SELECT pushmta_engine.console_actions($1, \(Self.momentAndIdle), $4)",
+            actor.values + [.int64(id)]
+        )
+        return Set(try result.textArray(0, 0).compactMap { $0.flatMap(DeliveryAction.init) })
+    }
+
     /// Pauses, resumes or stops a delivery for somebody who has signed in; it is on record in the same transaction.
     ///
     /// Throws ``StoreError`` with `sqlState` `PM090` if the session is over, `PM091` if its role may not, else as the action does.
@@ -270,13 +293,17 @@ extension Store {
     }
 
     /// The newest rows of the audit log below an id, for an administrator who has signed in.
-    public func auditLog(below id: Int64 = .max, most: Int, by actor: ConsoleActor) async throws -> [AuditRow] {
+    ///
+    /// - Parameter text: only those that have this text; "" for all.
+    public func auditLog(below id: Int64 = .max, with text: String = "", most: Int, by actor: ConsoleActor)
+        async throws -> [AuditRow]
+    {
         let result = try await query(
             """
             SELECT a.id, a.at, a.who, a.action, a.subject, a.detail, a.origin
-            FROM pushmta_engine.console_audit($1, \(Self.momentAndIdle), $4, $5) a ORDER BY a.id DESC
+            FROM pushmta_engine.console_audit($1, \(Self.momentAndIdle), $4, $5, $6) a ORDER BY a.id DESC
             """,
-            actor.values + [.int64(id), .int32(Int32(clamping: most))]
+            actor.values + [.int64(id), .text(text), .int32(Int32(clamping: most))]
         )
         return try all(result) { rows, row in
             AuditRow(

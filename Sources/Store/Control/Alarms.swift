@@ -56,11 +56,42 @@ extension Store {
     ///
     /// - Parameter delivery: alarms of this delivery and its days only.
     public func alarms(delivery: Int64? = nil) async throws -> [AlarmRow] {
-        let result = try await query(
-            delivery == nil ? Self.alarmsSQL(where: "true") : Self.alarmsSQL(where: Self.isOfDelivery),
-            delivery.map { [.int64($0)] } ?? []
+        guard let delivery else {
+            do {
+                return try await alarms(Self.alarmsSQL(where: "true"), [])
+            } catch let error as PostgresError where error.isLockTimeout {
+                // The session that has locked a table with alarm data is the alarm.
+                return try await lockedAlarms()
+            }
+        }
+        return try await alarms(Self.alarmsSQL(where: Self.isOfDelivery), [.int64(delivery)])
+    }
+
+    private func lockedAlarms() async throws -> [AlarmRow] {
+        let waits = try await lockWaits()
+        let unreadable = AlarmRow(
+            severity: .critical,
+            code: "alarms_unreadable",
+            subjectKind: "database",
+            text: "a table that alarms are read from is locked, so some may be missing",
+            remedy: "end the transaction that has locked it"
         )
-        return try all(result) { rows, row in
+        return [unreadable]
+            + waits.map { wait in
+                AlarmRow(
+                    severity: .critical,
+                    code: "lock_held",
+                    subjectKind: "session",
+                    subject: String(wait.pid),
+                    text: wait.text,
+                    remedy: "let it end its transaction, or end it",
+                    since: wait.since
+                )
+            }
+    }
+
+    private func alarms(_ sql: String, _ parameters: [PostgresValue]) async throws -> [AlarmRow] {
+        try all(try await query(sql, parameters)) { rows, row in
             AlarmRow(
                 severity: try choice(rows, row, 0),
                 code: try rows.text(row, 1),

@@ -215,7 +215,8 @@ extension Store {
             FOR NO KEY UPDATE OF p SKIP LOCKED
         ), claimed AS (
             UPDATE pushmta_engine.delivery_part p
-            SET state = 'claimed', owner = $3, fencing_token = p.fencing_token + 1, renewal = 0, claimed_at = now()
+            SET state = 'claimed', owner = $3, fencing_token = p.fencing_token + 1, renewal = 0, claimed_at = now(),
+                journal_length = 0
             FROM pushmta_engine.delivery d
             WHERE p.id = ANY(ARRAY(SELECT id FROM picked)) AND d.id = p.delivery_id
             RETURNING \(claimedColumns)

@@ -53,8 +53,17 @@ extension Store {
         _ = try await control("SELECT pushmta_engine.fail_delivery($1, $2)", [.int64(id), .text(reason)])
     }
 
-    /// Pauses a delivery because of what a gateway says of it alone, for the operator to see why; a continuous one as a whole. One that
-    /// is paused already or at its end stays as it is.
+    /// Puts a delivery that cannot be prepared back into editing, with all that is wrong, a line each; pauses one of which parts were made.
+    /// One that was paused or ended meanwhile stays as it is. Returns the state that it has then.
+    ///
+    /// Throws ``StoreError`` of code `notFound`.
+    public func returnDelivery(_ id: Int64, reason: String) async throws -> DeliveryState {
+        let result = try await control("SELECT pushmta_engine.return_delivery($1, $2)", [.int64(id), .text(reason)])
+        return try first(result, orThrow: "There is no delivery \(id).") { rows, row in try Self.choice(rows, row, 0) }
+    }
+
+    /// Pauses a delivery because of what is said of it alone, by a gateway or when it is loaded, for the operator to see why; a
+    /// continuous one as a whole. One that is paused already or at its end stays as it is.
     ///
     /// Throws ``StoreError`` of code `notFound`.
     public func holdDelivery(_ id: Int64, reason: String) async throws {

@@ -17,6 +17,14 @@ enum TroubleSQL {
     /// Whether somebody may take the right to probe.
     static let isDue = "t.next_probe_at <= now() AND (t.prober IS NULL OR t.prober_until <= now())"
 
+    /// Whether a child of an application and account lives, which would take the right to probe.
+    static func hasChild(application: String, account: String) -> String {
+        """
+        EXISTS (SELECT FROM pushmta_engine.mta_child c WHERE c.exited_at IS NULL AND c.application_id = \(application)
+            AND c.external_account_id = \(account) AND c.state <> 'draining' AND c.last_heartbeat > now() - interval '5 seconds')
+        """
+    }
+
     /// Whether the pair of two parameters or columns is in trouble.
     static func isTrouble(application: String, account: String) -> String {
         """
@@ -134,7 +142,8 @@ extension Store {
 
     /// Claims one part to probe with; nil if none is ready.
     ///
-    /// One without messages that may have arrived goes before one with them, and of these the one that was claimed least often.
+    /// One without messages that may have arrived goes before one with them, one whose messages were never refused before one of which they
+    /// were, and of these the one that was claimed least often.
     ///
     /// - Parameter tried: deliveries that are passed by.
     public func claimTroubleProbe(
@@ -153,7 +162,7 @@ extension Store {
     /// A hundred parts in the order of claims.
     private static func probeCandidates(_ more: String) -> String {
         """
-        SELECT p.id, p.fencing_token, p.priority, p.not_before FROM pushmta_engine.delivery_part p
+        SELECT p.id, p.fencing_token, p.priority, p.not_before, p.refusals FROM pushmta_engine.delivery_part p
             WHERE p.state = 'ready' AND p.application_id = $1 AND p.external_account_id = $2 AND p.not_before <= now() \(more)
                 AND p.delivery_id <> ALL($4)
                 AND EXISTS (SELECT FROM pushmta_engine.external_account e WHERE e.id = $2 AND e.active)
@@ -166,20 +175,21 @@ extension Store {
     /// First attempts are looked at by themselves: urgent messages that were sent without an answer, however many, do not hide what was not.
     static let claimTroubleProbeSQL = """
         WITH first AS MATERIALIZED (
-            (\(probeCandidates("AND p.attempt = 1")))
+            (\(probeCandidates("AND p.attempt = 1 AND p.refusals = 0")))
             UNION
             (\(probeCandidates("")))
         ), picked AS MATERIALIZED (
             SELECT p.id FROM pushmta_engine.delivery_part p
             WHERE p.state = 'ready' AND p.id = (
                 SELECT f.id FROM first f
-                ORDER BY f.id = ANY(pushmta_engine.ambiguous_parts(ARRAY(SELECT a.id FROM first a))), f.fencing_token,
-                    f.priority DESC, f.not_before, f.id
+                ORDER BY f.id = ANY(pushmta_engine.ambiguous_parts(ARRAY(SELECT a.id FROM first a))), f.refusals <> 0,
+                    f.fencing_token, f.priority DESC, f.not_before, f.id
                 LIMIT 1)
             FOR NO KEY UPDATE OF p SKIP LOCKED
         )
         UPDATE pushmta_engine.delivery_part p
-        SET state = 'claimed', owner = $3, fencing_token = p.fencing_token + 1, renewal = 0, claimed_at = now()
+        SET state = 'claimed', owner = $3, fencing_token = p.fencing_token + 1, renewal = 0, claimed_at = now(),
+                journal_length = 0
         FROM pushmta_engine.delivery d
         WHERE p.id = ANY(ARRAY(SELECT id FROM picked)) AND d.id = p.delivery_id
         RETURNING \(claimedColumns)

@@ -58,6 +58,17 @@ public struct DeliveryProgress: Sendable {
     /// Why it cannot be prepared now, or messages of it cannot be loaded, "" if nothing is waited for.
     public let waitingReason: String
 
+    /// Why it is in its state, or what it waits for, on one line: a reason has a line for each thing that is wrong.
+    public var reasonLine: String {
+        (stateReason.isEmpty ? waitingReason : stateReason).split(separator: "\n").joined(separator: "; ")
+    }
+
+    /// Whether it is under way and nothing of it leaves: something keeps all that is left, or no child has any of it.
+    public var standsStill: Bool {
+        guard state == .inProgress, pending > 0 else { return false }
+        return !waitingReason.isEmpty || partsClaimed == 0
+    }
+
     /// The counts of a delivery.
     public init(
         id: Int64,

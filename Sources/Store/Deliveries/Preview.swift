@@ -84,6 +84,7 @@ extension Store {
         loaded.subscriptionIDs = [id]
         loaded.reserve(1, fields)
         try loaded.append(rows, 0, decision: 0, token: 1, firstField: 3, fields)
+        if fields.isMapped { try await fill(&loaded, fields) }
         return loaded
     }
 
@@ -92,7 +93,7 @@ extension Store {
         SELECT CASE WHEN \(isSeedOnlySQL) THEN 0::smallint ELSE \(LoadDecision.sql) END,
             s.push_token, \(userHashSQL)\(fields.columnsSQL(from: 3, variables: "v.variables"))
         FROM (SELECT $2::jsonb AS variables) v
-        JOIN pushmta_engine.subscription s ON s.id = $1\(fields.joinSQL)
+        JOIN pushmta_engine.subscription s ON s.id = $1
         """
     }
 }

@@ -157,7 +157,7 @@ extension Store {
             [
                 .text(seed.name), .textOrNull(seed.application), .int64OrNull(address.subscription),
                 .textOrNull(address.userKey), .textOrNull(address.pushToken),
-                .textOrNull(seed.variables), .text(seed.label), .text(seed.locale),
+                .textOrNull(seed.variables), .text(seed.label), .text(LocaleTag.canonical(seed.locale)),
             ]
         )
         return try result.int64(0, 0)
@@ -277,7 +277,7 @@ extension Store {
             actor.values + [
                 .text(actor.address), .text(seed.name), .textOrNull(seed.application),
                 .int64OrNull(address.subscription), .textOrNull(address.userKey), .textOrNull(address.pushToken),
-                .textOrNull(seed.variables), .text(seed.label), .text(seed.locale),
+                .textOrNull(seed.variables), .text(seed.label), .text(LocaleTag.canonical(seed.locale)),
             ]
         )
     }

@@ -193,6 +193,43 @@ extension Store {
     }
 }
 
+extension Store {
+    /// What is kept of devices, and of callers that only claim to be one, around a delivery.
+    public func kept(ofDelivery id: Int64) async throws -> KeptOfDevices {
+        let result = try await query(
+            """
+            SELECT (SELECT count(*) FROM pushmta_engine.delivery d
+                    JOIN pushmta_engine.tracking_log t ON t.log_day = d.log_day AND t.delivery_id = d.id WHERE d.id = $1),
+                (SELECT coalesce(max(octet_length(s.extra::text)), 0) FROM pushmta_engine.subscription s),
+                count(DISTINCT x.app_version), count(DISTINCT x.locale), coalesce(sum(x.n), 0)::bigint
+            FROM pushmta_engine.delivery_statistic x WHERE x.delivery_id = $1
+            """,
+            [.int64(id)]
+        )
+        return KeptOfDevices(
+            hits: try result.int64(0, 0),
+            longestExtra: Int64(try result.int32(0, 1)),
+            versions: try result.int64(0, 2),
+            locales: try result.int64(0, 3),
+            counted: try result.int64(0, 4)
+        )
+    }
+}
+
+/// What is kept of devices around a delivery.
+public struct KeptOfDevices: Sendable {
+    /// Receipts and clicks in the log.
+    public let hits: Int64
+    /// The longest of all parameters that no application declared, in bytes.
+    public let longestExtra: Int64
+    /// Versions that statistics tell apart.
+    public let versions: Int64
+    /// Languages that statistics tell apart.
+    public let locales: Int64
+    /// Outcomes that statistics have.
+    public let counted: Int64
+}
+
 /// What became of one message of a delivery.
 public struct MessageOutcome: Sendable, Hashable {
     /// Its number within the delivery.

@@ -28,7 +28,8 @@ extension Store {
     /// - Returns: the number of events decided and of subscriptions healed by time; nil if another worker acts.
     public func applyTokenEvents(worker: String, limit: Int, rules: QuarantineSettings) async throws -> Int64? {
         let healing = PostgresValue.int32(Int32(clamping: rules.healingDays))
-        let open = try await query(Self.openTokenEventSQL, [healing])
+        let doubtDays = PostgresValue.int32(Int32(clamping: rules.doubtDays))
+        let open = try await query(Self.openTokenEventSQL, [healing, doubtDays])
         let most = PostgresValue.int32(Int32(clamping: limit))
         var decided: Int64 = 0
         if try open.bool(0, 0) {
@@ -48,6 +49,15 @@ extension Store {
                 "pushmta_engine.heal_soft_errors($2, $3 * interval '1 day')",
                 worker,
                 [most, healing]
+            )
+            guard let count else { return nil }
+            decided += count
+        }
+        if try open.bool(0, 2) {
+            let count = try await fenced(
+                "pushmta_engine.resolve_doubted_tokens(NULL, $2, $3 * interval '1 day', $4)",
+                worker,
+                [.bool(rules.believesDoubted), doubtDays, most]
             )
             guard let count else { return nil }
             decided += count

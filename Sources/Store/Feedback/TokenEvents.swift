@@ -29,11 +29,13 @@ public struct TokenEventCount: Sendable, Hashable {
     public let pending: Int64
     /// Put aside while the circuit is open.
     public let held: Int64
+    /// In doubt, as far more came at once than a fleet loses.
+    public let doubted: Int64
     /// Done to the subscription.
     public let applied: Int64
     /// Taken back.
     public let undone: Int64
-    /// The subscription was registered anew, disabled before, or is gone; or a soft error came too soon after another one to count.
+    /// The subscription was registered anew, disabled before, or is gone; or the same was said too soon before to count again.
     public let outdated: Int64
 
     /// A count of token events.
@@ -44,6 +46,7 @@ public struct TokenEventCount: Sendable, Hashable {
         reason: String,
         pending: Int64,
         held: Int64,
+        doubted: Int64 = 0,
         applied: Int64,
         undone: Int64,
         outdated: Int64
@@ -54,6 +57,7 @@ public struct TokenEventCount: Sendable, Hashable {
         self.reason = reason
         self.pending = pending
         self.held = held
+        self.doubted = doubted
         self.applied = applied
         self.undone = undone
         self.outdated = outdated
@@ -75,7 +79,7 @@ extension Store {
         rules: QuarantineSettings = QuarantineSettings()
     ) async throws -> Int {
         let healing = PostgresValue.int32(Int32(clamping: rules.healingDays))
-        let open = try await query(Self.openTokenEventSQL, [healing])
+        let open = try await query(Self.openTokenEventSQL, [healing, .int32(Int32(clamping: rules.doubtDays))])
         let most = PostgresValue.int32(Int32(clamping: limit))
         var decided = 0
         if try open.bool(0, 0) {
@@ -91,6 +95,12 @@ extension Store {
         if try open.bool(0, 1) {
             decided += Int(try await query(Self.healSQL, [most, healing]).int32(0, 0))
         }
+        if try open.bool(0, 2) {
+            let doubt: [PostgresValue] = [
+                .bool(rules.believesDoubted), .int32(Int32(clamping: rules.doubtDays)), most,
+            ]
+            decided += Int(try await query(Self.doubtSQL, doubt).int32(0, 0))
+        }
         return decided
     }
 
@@ -101,9 +111,29 @@ extension Store {
                 WHERE state = 'pending' AND kind IN ('canonical', 'soft_error', 'success'))
             OR EXISTS (SELECT FROM pushmta_engine.token_event e WHERE e.state = 'held' AND NOT EXISTS (
                 SELECT FROM pushmta_engine.application_health h WHERE h.application_id = e.application_id AND h.token_effects_held)),
-            EXISTS (SELECT FROM pushmta_engine.subscription
-                WHERE quarantine_status = 1 AND last_error_at < now() - $1 * interval '1 day')
+            EXISTS (SELECT FROM pushmta_engine.subscription s
+                WHERE s.quarantine_status = 1 AND s.soft_errors > 0 AND s.last_error_at < now() - $1 * interval '1 day'
+                    AND NOT (SELECT coalesce(bool_or(e.state = 'doubted'), false) FROM pushmta_engine.token_event e
+                        WHERE e.subscription_id = s.id)),
+            EXISTS (SELECT FROM pushmta_engine.token_event WHERE state = 'doubted' AND created_at <= now() - $2 * interval '1 day')
         """
+
+    private static let doubtSQL =
+        "SELECT pushmta_engine.resolve_doubted_tokens(NULL, $1, $2 * interval '1 day', $3)"
+
+    /// Decides about all refusals of an application's tokens that are in doubt, because so many came at once.
+    ///
+    /// Throws ``StoreError`` of code `notFound`.
+    ///
+    /// - Parameter confirmed: the tokens are dead; else the gateway was wrong.
+    /// - Returns: the number of refusals.
+    @discardableResult
+    public func resolveDoubtedTokens(application name: String, confirmed: Bool) async throws -> Int {
+        Int(
+            try await query("SELECT pushmta.resolve_doubted_tokens($1, $2)", [.text(name), .bool(confirmed)])
+                .int64(0, 0)
+        )
+    }
 
     private static let applySQL = """
         SELECT pushmta_engine.apply_token_effects($1, $2, $3 * interval '1 second', $4 * interval '1 day')
@@ -123,7 +153,7 @@ extension Store {
     ///
     /// - Parameter delivery: nil for all deliveries.
     public func tokenEventCounts(delivery: Int64? = nil, limit: Int = 50) async throws -> [TokenEventCount] {
-        let states = ["pending", "held", "applied", "undone", "outdated"]
+        let states = ["pending", "held", "doubted", "applied", "undone", "outdated"]
         let counts = states.map { "count(*) FILTER (WHERE e.state = '\($0)')" }.joined(separator: ", ")
         let result = try await query(
             """
@@ -139,13 +169,14 @@ extension Store {
             TokenEventCount(
                 deliveryID: try rows.int64OrNil(row, 0),
                 application: try rows.text(row, 1),
-                kind: try choice(rows, row, 8),
+                kind: try choice(rows, row, 9),
                 reason: try rows.text(row, 2),
                 pending: try rows.int64(row, 3),
                 held: try rows.int64(row, 4),
-                applied: try rows.int64(row, 5),
-                undone: try rows.int64(row, 6),
-                outdated: try rows.int64(row, 7)
+                doubted: try rows.int64(row, 5),
+                applied: try rows.int64(row, 6),
+                undone: try rows.int64(row, 7),
+                outdated: try rows.int64(row, 8)
             )
         }
     }

@@ -176,6 +176,29 @@ enum LateOutcomeInsert {
         """
 }
 
+/// How many tokens were called dead, of how many messages: more than a fleet loses at once is no fact.
+enum TokenRefusalInsert {
+    /// All parts of a batch are of one application.
+    static func statements(_ batch: OutcomeBatch) -> [PostgresStatement] {
+        let refused = batch.refusedTokens
+        guard refused > 0, let part = batch.effects.first(where: { $0.kind == .invalid })?.claim.part else { return [] }
+        return [
+            PostgresStatement(
+                sql,
+                [
+                    .int64(part), .int32(Int32(clamping: refused)),
+                    .int32(Int32(clamping: batch.count + batch.answeredBefore)),
+                ]
+            )
+        ]
+    }
+
+    static let sql = """
+        INSERT INTO pushmta_engine.token_refusal (application_id, refused, answered)
+        SELECT p.application_id, $2, $3 FROM pushmta_engine.delivery_part p WHERE p.id = $1
+        """
+}
+
 /// The insert of what gateways said about tokens.
 enum TokenEventInsert {
     /// Events of outcomes that are in the broad log by now; application, delivery and subscription are the part's.
@@ -204,10 +227,10 @@ enum TokenEventInsert {
 
     static let sql = """
         INSERT INTO pushmta_engine.token_event (application_id, subscription_id, kind, delivery_id, sequence, reason, since, part_id,
-            new_token)
+            new_token, dated)
         SELECT p.application_id, b.subscription_id, e.kind, p.delivery_id, e.sequence, e.reason,
             least(to_timestamp(e.since / 1000.0), coalesce(CASE WHEN $6::text IS NOT NULL THEN p.claimed_at END, p.created_at)),
-            CASE WHEN e.since IS NULL AND e.certain = 0 THEN p.id END, e.new_token
+            CASE WHEN e.since IS NULL AND e.certain = 0 THEN p.id END, e.new_token, e.since IS NOT NULL
         FROM unnest($1::bigint[], $2::integer[], $3::text[], $4::bigint[], $5::bigint[], $7::text[], $8::text[],
             $9::smallint[]) e(part_id, sequence, reason, since, token, kind, new_token, certain)
         JOIN pushmta_engine.delivery_part p ON p.id = e.part_id

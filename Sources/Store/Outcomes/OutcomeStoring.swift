@@ -17,6 +17,11 @@ extension Store {
         }
     }
 
+    /// Of these parts, those that cannot end now without a wait, as another session has locked their delivery.
+    public func lockedParts(_ parts: Set<Int64>) async throws -> Set<Int64> {
+        try Self.idSet(try await query(DeliveryLock.lockedSQL, [.int64Array(parts.sorted())]))
+    }
+
     /// Stores what a dead child's journal says, without a fence: a gateway's answer stays true. Closings are ignored.
     ///
     /// A message that is not of the part is left out, and so is one under a token that the part has never had; a subscription
@@ -42,9 +47,10 @@ extension Store {
     private func storePlainly(_ batch: OutcomeBatch) async throws -> StoreReport {
         let fences = batch.counts.sorted { ($0.key.part, $0.key.token) < ($1.key.part, $1.key.token) }
         let locks = PartClosing.lock(batch.closing)
-        let fence = fences.isEmpty ? [] : [PartFence.statement(fences)]
+        let fence = fences.isEmpty ? [] : [PartFence.statement(fences, journalLength: batch.journalLength)]
         var last: [PostgresStatement] = []
         if !batch.effects.isEmpty { last.append(TokenEventInsert.statement(batch.effects, ofHeldParts: true)) }
+        last += TokenRefusalInsert.statements(batch)
         last += batch.acceptances.sorted { $0.key < $1.key }.map { SubscriptionAcceptance.noting($1, of: $0) }
         if !batch.closing.isEmpty { last += PartClosing.statements(batch.closing) }
         var report = StoreReport()
@@ -137,13 +143,17 @@ struct PartPlacement: Sendable {
 
 /// The update that proves, by its row lock, that the owner still holds its parts, and adds to their counters.
 enum PartFence {
-    static func statement(_ counts: [(key: PartToken, value: StatusCounts)]) -> PostgresStatement {
+    static func statement(
+        _ counts: [(key: PartToken, value: StatusCounts)],
+        journalLength: Int64
+    ) -> PostgresStatement {
         let columns = StatusCounts.columns.indices.map { place in
             PostgresValue.int32Array(counts.map { $0.value.values[place] })
         }
         return PostgresStatement(
             sql,
-            [.int64Array(counts.map(\.key.part)), .int64Array(counts.map(\.key.token))] + columns + [.heldState]
+            [.int64Array(counts.map(\.key.part)), .int64Array(counts.map(\.key.token))] + columns
+                + [.heldState, .int64(journalLength)]
         )
     }
 
@@ -161,7 +171,7 @@ enum PartFence {
     /// The arrays are read as those of the marks are.
     static let sql = """
         UPDATE pushmta_engine.delivery_part p
-        SET \(sums)
+        SET \(sums), journal_length = greatest(p.journal_length, $\(StatusCounts.columns.count + 4))
         WHERE p.id = ANY($1::bigint[]) AND p.fencing_token = ($2::bigint[])[width_bucket(p.id, $1)]
             AND p.state = $\(StatusCounts.columns.count + 3)
         RETURNING p.id, p.fencing_token, p.delivery_id, p.log_day - DATE '2000-01-01'
@@ -228,6 +238,8 @@ public struct OutcomeBatch: Sendable {
         var isCertain: Bool { kind == .invalid && TokenEffect.certainReasons.contains(reason) }
     }
 
+    /// How long the owner's journal is, see ``Store/journalLength(ofChild:)``; 0 if that is not known.
+    public var journalLength: Int64 = 0
     fileprivate(set) var effects: [Effect] = []
     /// Subscriptions of each application for which a message was taken for the first time.
     private(set) var acceptances: [Int32: [Int64]] = [:]
@@ -239,6 +251,12 @@ public struct OutcomeBatch: Sendable {
 
     /// Parts that end with this batch.
     public var closing: [ClosingPart] = []
+
+    /// Messages that were answered before it, and not counted with a refusal of a token yet.
+    public var answeredBefore = 0
+
+    /// Refusals of tokens that are dead as the gateway says.
+    public var refusedTokens: Int { effects.isEmpty ? 0 : effects.count { $0.kind == .invalid } }
 
     /// Number of outcomes.
     public private(set) var count = 0

@@ -42,6 +42,8 @@ enum PartClosing {
         var setNumbers: [Int32] = []
         var delays: [Int64] = []
         var counts: [Bool] = []
+        var refusals: [Int16] = []
+        var reasons: [String?] = []
         var parts: [Int64] = []
         var numbers: [Int32] = []
         var sequences: [Int32] = []
@@ -51,6 +53,8 @@ enum PartClosing {
                 setNumbers.append(Int32(number))
                 delays.append(max(0, retry.delayMilliseconds))
                 counts.append(retry.countsAttempt)
+                refusals.append(retry.refusals)
+                reasons.append(retry.waitsFor)
                 parts += Array(repeating: part.claim.part, count: retry.sequences.count)
                 numbers += Array(repeating: Int32(number), count: retry.sequences.count)
                 sequences += retry.sequences
@@ -63,7 +67,8 @@ enum PartClosing {
                 .int32Array(numbers),
                 .int32Array(sequences), .heldState,
                 .int64Array(closing.flatMap { Array(repeating: $0.claim.part, count: $0.ambiguous.count) }),
-                .int32Array(closing.flatMap(\.ambiguous)), .boolArray(counts),
+                .int32Array(closing.flatMap(\.ambiguous)), .boolArray(counts), .int16Array(refusals),
+                .textArray(reasons),
             ]
         )
     }
@@ -152,19 +157,23 @@ enum PartClosing {
             ON CONFLICT (part_id, fencing_token) DO NOTHING
         ), made AS MATERIALIZED (
             SELECT nextval(pg_get_serial_sequence('pushmta_engine.delivery_part', 'id')) AS new_id, k.*, r.sequences, r.size,
-                r.subscription_ids, r.target_ids, r.variables, r.message_variables, s.delay, s.counts
+                r.subscription_ids, r.target_ids, r.variables, r.message_variables, s.delay, s.counts, s.refusals AS refused,
+                s.waits_for
             FROM closed k
             JOIN retry r ON r.part_id = k.id
-            JOIN unnest($6::bigint[], $7::integer[], $8::bigint[], $15::boolean[]) s(part_id, number, delay, counts)
+            JOIN unnest($6::bigint[], $7::integer[], $8::bigint[], $15::boolean[], $16::smallint[], $17::text[])
+                s(part_id, number, delay, counts, refusals, waits_for)
                 ON s.part_id = r.part_id AND s.number = r.number
         ), parts AS (
             INSERT INTO pushmta_engine.delivery_part (id, delivery_id, parent_part_id, not_before, application_id,
-                external_account_id, log_day, size, priority, attempt, refusals, has_variables, valid_until, state)
-            SELECT m.new_id, m.delivery_id, m.id, now() + m.delay * interval '1 millisecond', m.application_id,
+                external_account_id, log_day, size, priority, attempt, refusals, has_variables, valid_until, waits_for, state)
+            SELECT m.new_id, m.delivery_id, m.id, CASE WHEN m.waits_for IS NULL THEN now() + m.delay * interval '1 millisecond'
+                ELSE \(CredentialWaitSQL.end(of: "m")) END, m.application_id,
                 m.external_account_id, m.log_day, m.size, m.priority, m.attempt + CASE WHEN m.counts THEN 1 ELSE 0 END,
-                CASE WHEN m.counts THEN 0 ELSE least(m.refusals + 1, 32000) END, m.has_variables, m.valid_until,
-                \(DeliveryLock.partState)
+                m.refused, m.has_variables, m.valid_until, m.waits_for, \(DeliveryLock.partState)
             FROM made m JOIN pushmta_engine.delivery d ON d.id = m.delivery_id
+        ), apart AS (
+            \(CredentialWaitSQL.begin(of: "made"))
         ), targets AS (
             INSERT INTO pushmta_engine.delivery_part_target (part_id, delivery_id, log_day, first_sequence, last_sequence,
                 sequences, subscription_ids, target_ids, variables, message_variables)
@@ -226,10 +235,22 @@ public struct RetrySet: Sendable {
     public var delayMilliseconds: Int64
     /// Whether the attempt counts; one that failed for the gateway's sake does not.
     public var countsAttempt: Bool
+    /// How often they were refused for the gateway's sake by now, as ``ClaimedPart/refusals`` has it.
+    public var refusals: Int16
+    /// Why they wait apart until it is corrected, in the gateway's words; nil if they do not. Then the delay counts for nothing.
+    public var waitsFor: String?
 
     /// A retry part to be.
-    public init(sequences: [Int32], delayMilliseconds: Int64, countsAttempt: Bool = true) {
+    public init(
+        sequences: [Int32],
+        delayMilliseconds: Int64,
+        countsAttempt: Bool = true,
+        refusals: Int16? = nil,
+        waitsFor: String? = nil
+    ) {
         self.countsAttempt = countsAttempt
+        self.refusals = refusals ?? (countsAttempt ? 0 : -1)
+        self.waitsFor = waitsFor
         self.sequences = sequences
         self.delayMilliseconds = delayMilliseconds
     }

@@ -12,7 +12,8 @@ public struct ClaimedPart: Sendable {
     public let size: Int32
     /// The send attempt that these messages are in; 1 for the first.
     public let attempt: Int16
-    /// How often these messages were refused for the gateway's sake since their last attempt that counts.
+    /// How often these messages were refused for the gateway's sake since their last attempt that counts: 0 for never; below 0 as often as
+    /// nothing said that others passed then; from 2 on once more for each time that others did.
     public let refusals: Int16
     /// The partition of its outcomes.
     public let logDay: LogDay
@@ -40,15 +41,26 @@ public struct ClaimedPart: Sendable {
     public let isAlone: Bool
     /// Whether it was put aside so while messages of other parts of its delivery get through, so that its own tokens are to blame.
     public let othersPass: Bool
+    /// Why its messages wait apart, in the gateway's words: a credential that is stored with the gateway is wrong. One message finds out
+    /// whether it was put right. Nil for nearly all.
+    public let waitsFor: String?
     /// The database's clock at the claim.
     public let claimedAt: DatabaseTime
+    /// Since when it was to be claimed, on that clock.
+    public let dueAt: DatabaseTime
     /// Nothing of it is sent after this moment; nil if only its delivery says until when.
     public let validUntil: DatabaseTime?
 
     /// Whether its messages come from a part that has ended.
-    public var isRetry: Bool { attempt > 1 || refusals > 0 }
+    public var isRetry: Bool { attempt > 1 || refusals != 0 }
     /// Whether an earlier owner may have left outcomes or sent messages: then read `knownOutcomes` and `recovery` first.
     public var mayHaveHistory: Bool { fencingToken > 1 }
+
+    /// Whether others passed when its messages were refused, so that these refusals say nothing about the gateway.
+    public var isRefusedAlone: Bool { refusals > 1 }
+
+    /// More refusals are not counted.
+    public static let mostRefusals: Int16 = 32_000
 
     /// A claimed part.
     public init(
@@ -71,7 +83,9 @@ public struct ClaimedPart: Sendable {
         isApplicationProven: Bool = false,
         isAlone: Bool = false,
         othersPass: Bool = false,
+        waitsFor: String? = nil,
         claimedAt: DatabaseTime = DatabaseTime(microsecondsSince1970: 0),
+        dueAt: DatabaseTime = DatabaseTime(microsecondsSince1970: 0),
         validUntil: DatabaseTime? = nil
     ) {
         self.id = id
@@ -93,7 +107,9 @@ public struct ClaimedPart: Sendable {
         self.isApplicationProven = isApplicationProven
         self.isAlone = isAlone
         self.othersPass = othersPass
+        self.waitsFor = waitsFor
         self.claimedAt = claimedAt
+        self.dueAt = dueAt
         self.validUntil = validUntil
     }
 }

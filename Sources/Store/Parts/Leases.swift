@@ -5,7 +5,9 @@ extension Store {
     /// Commits how far parts may have been sent; returns the parts that the owner still holds.
     ///
     /// Must be awaited before the window's first byte leaves. Safe to repeat.
-    public func mark(_ marks: [PartMark]) async throws -> Set<Int64> {
+    ///
+    /// - Parameter journalLength: how long the owner's journal is, see ``journalLength(ofChild:)``.
+    public func mark(_ marks: [PartMark], journalLength: Int64 = 0) async throws -> Set<Int64> {
         guard !marks.isEmpty else { return [] }
         let sorted = marks.sorted {
             ($0.claim.part, $0.claim.token, $0.through) < ($1.claim.part, $1.claim.token, $1.through)
@@ -14,7 +16,7 @@ extension Store {
             Self.markSQL,
             [
                 .int64Array(sorted.map(\.claim.part)), .int64Array(sorted.map(\.claim.token)),
-                .int32Array(sorted.map(\.through)), .heldState,
+                .int32Array(sorted.map(\.through)), .heldState, .int64(journalLength),
             ]
         )
         return try Self.idSet(result)
@@ -28,10 +30,24 @@ extension Store {
     /// parts.
     static let markSQL = """
         UPDATE pushmta_engine.delivery_part p
-        SET dispatch_mark = greatest(p.dispatch_mark, ($3::integer[])[width_bucket(p.id, $1)]), renewal = p.renewal + 1
+        SET dispatch_mark = greatest(p.dispatch_mark, ($3::integer[])[width_bucket(p.id, $1)]), renewal = p.renewal + 1,
+            journal_length = greatest(p.journal_length, $5)
         WHERE p.id = ANY($1::bigint[]) AND p.fencing_token = ($2::bigint[])[width_bucket(p.id, $1)] AND p.state = $4
         RETURNING p.id
         """
+
+    /// How long a child's journal was when the database last heard of it: with its marks and outcomes, and each second from itself. A
+    /// journal that is shorter is an old copy.
+    public func journalLength(ofChild child: Int64) async throws -> Int64 {
+        try await query(
+            """
+            SELECT greatest(coalesce((SELECT c.journal_length FROM pushmta_engine.mta_child c WHERE c.id = $1), 0),
+                coalesce((SELECT max(p.journal_length) FROM pushmta_engine.delivery_part p
+                    WHERE p.state = 'claimed' AND p.owner = $1), 0))
+            """,
+            [.int64(child)]
+        ).int64(0, 0)
+    }
 
     /// Renews the leases of a child; returns the parts that it still holds. The others belong to somebody else now.
     public func renewLeases(child: Int64, _ parts: [PartToken]) async throws -> Set<Int64> {

@@ -69,7 +69,8 @@ public struct LoadProblem: Error, Sendable, Hashable, CustomStringConvertible {
     /// Classes of which PostgreSQL itself says what is wrong, with names and without values. Whatever else there is a function of the
     /// view has raised, whose author may have put values into the words.
     private static let ownWords = [
-        "0A", "21", "22", "23", "25", "28", "34", "3D", "3F", "40", "42", "44", "53", "54", "55", "57", "58", "XX",
+        "0A", "21", "22", "23", "25", "28", "2F", "34", "3D", "3F", "40", "42", "44", "53", "54", "55",
+        "57", "58", "XX",
     ]
 
     /// Whether a statement was given up for its time limit (or by an administrator, who has the same in mind).

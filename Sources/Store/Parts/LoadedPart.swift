@@ -19,7 +19,9 @@ public struct LoadedPart: Sendable {
     public var fields: [ByteColumn] = []
     /// Language tags of the subscriptions, null where the subscription is missing; empty unless they were asked for.
     public var locales = ByteColumn()
-    /// Why the fields of a row could not be read, for the rows of which that is so; their fields are null.
+    /// The user keys of the subscriptions, where a view is read by them; empty otherwise.
+    var userKeys = ByteColumn()
+    /// Why the fields of a row could not be read, for the rows of which that is so; those of the view are null.
     public var unreadable: [Int: String] = [:]
 
     /// A part without messages.
@@ -67,20 +69,12 @@ extension LoadedPart {
         for field in fields.indices {
             fields[field].append { rows.append(row, firstField + field, to: &$0) }
         }
-        if wanted.withLocale { locales.append { rows.append(row, firstField + fields.count, to: &$0) } }
-    }
-
-    /// A message whose fields cannot be read, with the decision and the token that can.
-    mutating func appendUnreadable(_ rows: PostgresResult, reason: String, _ wanted: MessageFields) throws {
-        guard rows.rowCount > 0, !rows.isNull(0, 1) else { return appendMissing(wanted) }
-        let bare = MessageFields(names: [])
-        unreadable[decisions.count] = reason
-        let (columns, languages) = (fields, locales)
-        fields = []
-        try append(rows, 0, decision: 0, token: 1, firstField: 3, bare)
-        (fields, locales) = (columns, languages)
-        for field in fields.indices { fields[field].appendNull() }
-        if wanted.withLocale { locales.appendNull() }
+        var next = firstField + fields.count
+        if wanted.withLocale {
+            locales.append { rows.append(row, next, to: &$0) }
+            next += 1
+        }
+        if wanted.isMapped { userKeys.append { rows.append(row, next, to: &$0) } }
     }
 
     mutating func appendMissing(_ wanted: MessageFields) {
@@ -89,6 +83,7 @@ extension LoadedPart {
         userHashes.append(0)
         for field in fields.indices { fields[field].appendNull() }
         if wanted.withLocale { locales.appendNull() }
+        if wanted.isMapped { userKeys.appendNull() }
     }
 }
 

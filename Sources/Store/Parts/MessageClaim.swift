@@ -117,7 +117,8 @@ enum MessageClaim {
             FROM merged m RETURNING *
         ), kept AS (
             UPDATE pushmta_engine.delivery_part p
-            SET state = 'claimed', owner = $3, fencing_token = p.fencing_token + 1, renewal = 0, claimed_at = now()
+            SET state = 'claimed', owner = $3, fencing_token = p.fencing_token + 1, renewal = 0, claimed_at = now(),
+                journal_length = 0
             WHERE p.id = ANY(ARRAY(SELECT id FROM taken WHERE parts = 1)) RETURNING *
         )
         SELECT \(Store.claimedColumns)

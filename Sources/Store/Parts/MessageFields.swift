@@ -15,44 +15,40 @@ public struct MessageFields: Sendable, Hashable {
     public let names: [String]
     /// Whether the subscription's language is read too.
     public let withLocale: Bool
-    /// What has to be joined to a subscription `s`.
-    let joinSQL: String
-    /// The columns of the join, by their fields.
-    private let mapped: [String: String]
-    /// The view that is read, in words; empty if there is none.
-    let viewText: String
+    /// The target mapping whose view is read for some of the fields; nil if none is.
+    let mapping: TargetMapping?
 
     /// Some fields, none of them looked up in a view.
     public init(names: [String], withLocale: Bool = false) {
         self.names = names
         self.withLocale = withLocale
-        joinSQL = ""
-        mapped = [:]
-        viewText = ""
+        mapping = nil
     }
 
     /// The same fields, with those of the target mapping looked up in its view.
     ///
     /// Throws `unavailable` if the view has no such column.
     func joined(to mapping: TargetMapping) throws -> MessageFields {
-        let columns = Self.mappingColumns(names).sorted()
-        try mapping.require(columns)
-        return MessageFields(
-            self,
-            join: "\n" + (try mapping.lateralJoin(columns: columns, userKey: "s.user_key")),
-            mapped: Dictionary(
-                uniqueKeysWithValues: columns.map { (Self.mappingPrefix + $0, "m." + SQLName.quoted($0)) }
-            ),
-            viewText: mapping.viewText
-        )
+        try mapping.require(Self.mappingColumns(names).sorted())
+        return MessageFields(self, mapping: mapping)
     }
 
-    private init(_ fields: MessageFields, join: String, mapped: [String: String], viewText: String) {
+    private init(_ fields: MessageFields, mapping: TargetMapping) {
         names = fields.names
         withLocale = fields.withLocale
-        joinSQL = join
-        self.mapped = mapped
-        self.viewText = viewText
+        self.mapping = mapping
+    }
+
+    /// Whether something is looked up in a target mapping's view.
+    public var isMapped: Bool { mapping != nil }
+
+    /// The view that is read, in words; empty if there is none.
+    var viewText: String { mapping?.viewText ?? "" }
+
+    /// The fields that the view has, by their places among the names.
+    var mappedColumns: [(place: Int, column: String)] {
+        guard isMapped else { return [] }
+        return names.enumerated().compactMap { place, name in Self.column(name).map { (place, $0) } }
     }
 
     /// Whether a field is a column of the target mapping's view.
@@ -68,7 +64,8 @@ public struct MessageFields: Sendable, Hashable {
     /// The fields' names travel as parameters.
     var parameters: [PostgresValue] { names.map { .text($0) } }
 
-    /// A column for each field, in the order of the names, and one for the language behind them.
+    /// A column for each field, in the order of the names, one for the language behind them, and one for the user key where a view is
+    /// read. What the view says is not among them: ``Store`` fills that in.
     ///
     /// - Parameters:
     ///   - first: the number of the parameter with the first name.
@@ -78,10 +75,10 @@ public struct MessageFields: Sendable, Hashable {
         let columns = names.enumerated().map { place, name in
             let values =
                 sources.map { "\($0) ->> $\(first + place)" }
-                + [Self.subscriptionSQL(name, parameter: first + place), mapped[name]].compactMap { $0 }
+                + [Self.subscriptionSQL(name, parameter: first + place)].compactMap { $0 }
             return ", coalesce(" + values.joined(separator: ", ") + ")"
         }
-        return columns.joined() + (withLocale ? ", s.locale" : "")
+        return columns.joined() + (withLocale ? ", s.locale" : "") + (isMapped ? ", s.user_key" : "")
     }
 
     /// What a filter's name for something of the subscription is read from; nil for every other name.

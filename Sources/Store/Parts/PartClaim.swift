@@ -48,7 +48,8 @@ extension Store {
             SELECT p.id \(duePartsSQL(more: more))
         )
         UPDATE pushmta_engine.delivery_part p
-        SET state = 'claimed', owner = $3, fencing_token = p.fencing_token + 1, renewal = 0, claimed_at = now()
+        SET state = 'claimed', owner = $3, fencing_token = p.fencing_token + 1, renewal = 0, claimed_at = now(),
+                journal_length = 0
         FROM pushmta_engine.delivery d
         WHERE p.id = ANY(ARRAY(SELECT id FROM picked)) AND d.id = p.delivery_id
         RETURNING \(claimedColumns)
@@ -81,7 +82,7 @@ extension Store {
             EXISTS (SELECT FROM pushmta_engine.application_health b
                 WHERE b.application_id = p.application_id AND b.refusals_believed_through >= p.id), p.valid_until,
             \(SubscriptionAcceptance.isApplicationProven), p.alone, p.alone AND p.load_failures > 0 AND \(SetAside.othersPass),
-            p.refusals
+            p.refusals, p.waits_for
         """
 
     static func claimedPart(_ rows: PostgresResult, _ row: Int, isProbe: Bool = false) throws -> ClaimedPart {
@@ -105,7 +106,9 @@ extension Store {
             isApplicationProven: try rows.bool(row, 17),
             isAlone: try rows.bool(row, 18),
             othersPass: try rows.bool(row, 19),
+            waitsFor: try rows.textOrNil(row, 21),
             claimedAt: try rows.time(row, 14),
+            dueAt: try rows.time(row, 12),
             validUntil: try rows.timeOrNil(row, 16)
         )
     }

@@ -9,7 +9,15 @@ extension Store {
 
     /// The messages of a claimed part, with fresh tokens and what their payloads are made of.
     public func loadPart(_ part: ClaimedPart, _ fields: MessageFields) async throws -> LoadedPart {
-        part.isDense && !part.hasVariables ? try await loadDense(part, fields) : try await loadSparse(part, fields)
+        var loaded = try await loadOwn(part, fields)
+        if fields.isMapped { try await fill(&loaded, fields) }
+        return loaded
+    }
+
+    /// What our own tables have of the messages.
+    func loadOwn(_ part: ClaimedPart, _ fields: MessageFields) async throws -> LoadedPart {
+        part.isDense && !part.hasVariables
+            ? try await loadDense(part, fields) : try await loadSparse(part, fields)
     }
 
     /// The messages of several small parts of one delivery, in the order of the parts: one round trip for all, as parts of single messages
@@ -28,7 +36,7 @@ extension Store {
         ])
         let rows = results[0]
         let acceptance = try SubscriptionAcceptance(results[1])
-        let part = 3 + fields.names.count + (fields.withLocale ? 1 : 0)
+        let part = 3 + fields.names.count + (fields.withLocale ? 1 : 0) + (fields.isMapped ? 1 : 0)
         var loaded: [Int64: LoadedPart] = [:]
         for row in 0..<rows.rowCount {
             let id = try rows.int64(row, part)
@@ -100,7 +108,7 @@ extension Store {
     static func denseSQL(_ fields: MessageFields) -> String {
         """
         SELECT s.id, \(LoadDecision.sql), s.push_token, \(userHashSQL)\(fields.columnsSQL(from: 4))
-        FROM pushmta_engine.subscription s\(fields.joinSQL)
+        FROM pushmta_engine.subscription s
         WHERE s.application_id = $3
             AND s.id >= (SELECT t.subscription_ids[1] FROM pushmta_engine.delivery_part_target t
                 WHERE t.log_day = $1 AND t.part_id = $2)
@@ -148,17 +156,13 @@ extension Store {
 
     /// Whoever is a seed address and nothing else is in the target of proofs alone. Variables are those of a row of the list of
     /// targets, of the message in its part, or of the part itself when it was made for one message.
-    ///
-    /// - Parameter places: whether two more parameters, behind the fields, say from which to which message of the part, the first
-    ///   being 1.
-    static func sparseSQL(_ fields: MessageFields, variables: Bool, places: Bool = false) -> String {
-        let first = fields.names.count + 3
-        return """
-            SELECT \(messageColumns(fields, variables: variables))
-            \(messagesSQL(fields, variables: variables))
-            WHERE t.log_day = $1 AND t.part_id = $2\(places ? " AND u.place BETWEEN $\(first)::bigint AND $\(first + 1)::bigint" : "")
-            ORDER BY u.place
-            """
+    static func sparseSQL(_ fields: MessageFields, variables: Bool) -> String {
+        """
+        SELECT \(messageColumns(fields, variables: variables))
+        \(messagesSQL(variables: variables))
+        WHERE t.log_day = $1 AND t.part_id = $2
+        ORDER BY u.place
+        """
     }
 
     /// The messages of several parts; each with its part, its number and its subscription behind the rest.
@@ -166,7 +170,7 @@ extension Store {
         """
         SELECT \(messageColumns(fields, variables: variables)), t.part_id,
             coalesce(t.sequences[u.place], t.first_sequence + u.place::integer - 1), u.subscription_id
-        \(messagesSQL(fields, variables: variables))
+        \(messagesSQL(variables: variables))
         WHERE t.log_day = $1 AND t.part_id = ANY($2)
         ORDER BY t.part_id, u.place
         """
@@ -179,12 +183,12 @@ extension Store {
         """
     }
 
-    private static func messagesSQL(_ fields: MessageFields, variables: Bool) -> String {
+    private static func messagesSQL(variables: Bool) -> String {
         """
         FROM pushmta_engine.delivery_part_target t
             CROSS JOIN LATERAL unnest(t.subscription_ids, t.target_ids\(variables ? ", t.message_variables" : ""))
                 WITH ORDINALITY u(subscription_id, target_id\(variables ? ", variables" : ""), place)
-            LEFT JOIN pushmta_engine.subscription s ON s.id = u.subscription_id\(fields.joinSQL)
+            LEFT JOIN pushmta_engine.subscription s ON s.id = u.subscription_id
             \(variables ? "LEFT JOIN pushmta.delivery_target v ON v.id = u.target_id" : "")
         """
     }
@@ -202,150 +206,4 @@ extension Store {
         let first = try target.int32(0, 0)
         return (0..<Int32(count)).map { first &+ $0 }
     }
-}
-
-extension Store {
-    /// The messages of a claimed part as `loadPart` reads them, without the fields of those of which they cannot be read.
-    ///
-    /// One person's row in the view of a target mapping, with a value that the view cannot compute, fails the statement for the whole
-    /// part. Then it is read in halves, until who has such a row is alone; the others are not kept waiting.
-    ///
-    /// Throws ``LoadProblem`` if that is so of more than a few: then it is the view, and not the people; also if the view does not
-    /// answer in time.
-    ///
-    /// - Parameter timeout: how long all pieces together may take; each statement has the limit of its session.
-    public func loadReadable(
-        _ part: ClaimedPart,
-        _ fields: MessageFields,
-        within timeout: Duration = .seconds(3_600)
-    ) async throws -> LoadedPart {
-        let end = ContinuousClock.now + timeout
-        do {
-            do {
-                return try await loadPart(part, fields)
-            } catch {
-                // Without a mapping nothing of other people's making is read.
-                guard fields.isMapped, LoadProblem(error).scope == .message else { throw error }
-                return try await loadPiecemeal(part, fields, until: end)
-            }
-        } catch let error as PostgresError where fields.isMapped && LoadProblem.isTooSlow(error) {
-            throw LoadProblem(
-                .delivery,
-                "\(fields.viewText) does not answer in time: \(LoadProblem.text(error))",
-                isTimeout: LoadProblem.isTimeout(error)
-            )
-        }
-    }
-
-    /// So many messages of a part, or every tenth, may be unreadable. That bounds the statements too, at a few hundred for a part.
-    private static let mostUnreadable = 10
-
-    /// The first piece is the whole part again: a dense one is read with all of its range, and the row may be of somebody who gets no
-    /// message.
-    private func loadPiecemeal(
-        _ part: ClaimedPart,
-        _ fields: MessageFields,
-        until end: ContinuousClock.Instant
-    ) async throws -> LoadedPart {
-        let key: [PostgresValue] = [.date(daysSince2000: part.logDay.daysSince2000), .int64(part.id)]
-        let target = try await query(Self.targetSQL, key)
-        var loaded = LoadedPart()
-        loaded.subscriptionIDs = try first(target, orThrow: "Part \(part.id) has no target.") { rows, row in
-            try rows.int64Array(row, 1)
-        }
-        loaded.sequences = try Self.sequences(target, count: loaded.subscriptionIDs.count)
-        loaded.accepted = try SubscriptionAcceptance(await group([SubscriptionAcceptance.statement(part)])[0])
-            .flags(loaded.subscriptionIDs)
-        loaded.reserve(loaded.count, fields)
-        let most = max(Self.mostUnreadable, loaded.count / 10)
-        // The last one is the next.
-        var pieces = [1...max(1, loaded.count)]
-        while let places = pieces.popLast() {
-            guard ContinuousClock.now < end else {
-                throw LoadProblem(
-                    .delivery,
-                    "\(fields.viewText) cannot be read for some people, and does not answer in time for the others",
-                    isTimeout: true
-                )
-            }
-            do {
-                try await append(places, of: part, fields, to: &loaded)
-            } catch {
-                let problem = LoadProblem(error)
-                guard problem.scope == .message else { throw error }
-                if places.count > 1 {
-                    let middle = places.lowerBound + places.count / 2
-                    pieces += [middle...places.upperBound, places.lowerBound...(middle - 1)]
-                } else if loaded.unreadable.count < most {
-                    try await appendUnreadable(places, of: part, fields, problem, to: &loaded)
-                } else {
-                    throw LoadProblem(
-                        .part,
-                        "more than \(most) of the \(loaded.count) messages of a part cannot be read: \(problem.text)"
-                    )
-                }
-            }
-        }
-        return loaded
-    }
-
-    private func append(
-        _ places: ClosedRange<Int>,
-        of part: ClaimedPart,
-        _ fields: MessageFields,
-        to loaded: inout LoadedPart
-    ) async throws {
-        let rows = try await query(
-            Self.sparseSQL(fields, variables: part.hasVariables, places: true),
-            Self.parameters(places, of: part, fields)
-        )
-        guard rows.rowCount == places.count else {
-            throw StoreError(
-                .unexpectedAnswer,
-                "Of part \(part.id) \(places.count) messages were asked for, \(rows.rowCount) were read."
-            )
-        }
-        for row in 0..<rows.rowCount {
-            if rows.isNull(row, 1) {
-                loaded.appendMissing(fields)
-            } else {
-                try loaded.append(rows, row, decision: 0, token: 1, firstField: 3, fields)
-            }
-        }
-    }
-
-    /// Who gets no message anyway is told apart from who would get one.
-    private func appendUnreadable(
-        _ places: ClosedRange<Int>,
-        of part: ClaimedPart,
-        _ fields: MessageFields,
-        _ problem: LoadProblem,
-        to loaded: inout LoadedPart
-    ) async throws {
-        let bare = MessageFields(names: [])
-        let rows = try await query(
-            Self.sparseSQL(bare, variables: false, places: true),
-            Self.parameters(places, of: part, bare)
-        )
-        try loaded.appendUnreadable(rows, reason: MessageFields.unreadableReason(problem.text), fields)
-    }
-
-    private static func parameters(
-        _ places: ClosedRange<Int>,
-        of part: ClaimedPart,
-        _ fields: MessageFields
-    ) -> [PostgresValue] {
-        [.date(daysSince2000: part.logDay.daysSince2000), .int64(part.id)] + fields.parameters
-            + [.int64(Int64(places.lowerBound)), .int64(Int64(places.upperBound))]
-    }
-}
-
-extension MessageFields {
-    /// The reason to record for a message whose fields cannot be read; the answer table knows its first word.
-    static func unreadableReason(_ text: String) -> String {
-        "FieldsUnreadable: the target mapping's view cannot be read for this person: \(text)"
-    }
-
-    /// Whether something is looked up in a target mapping's view.
-    public var isMapped: Bool { !joinSQL.isEmpty }
 }

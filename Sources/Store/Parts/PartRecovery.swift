@@ -7,7 +7,7 @@ public struct PartRecovery: Sendable {
     public struct SoftAnswer: Sendable, Hashable {
         /// The message.
         public let sequence: Int32
-        /// The attempt that got the answer.
+        /// The attempt that got the answer; 0 if it was refused for the gateway's sake, which uses none.
         public let attempt: Int16
         /// Gateway status, 0 if none.
         public let httpStatus: Int16
@@ -18,6 +18,9 @@ public struct PartRecovery: Sendable {
         /// How long that was when the answer was put on record, in milliseconds on the database's clock, which may have been set back
         /// since; nil if it is not known. `releasePart` does not ask for it.
         public let longestDelayMilliseconds: Int64?
+
+        /// Whether it was refused for the gateway's sake. The words are those of a credential for which it waits apart, if any.
+        public var isRefusal: Bool { attempt == 0 }
 
         /// A soft answer of one message.
         public init(

@@ -73,7 +73,8 @@ extension Store {
     /// The mark starts anew with the next owner; what it meant for this one stands in the recovery row.
     private static let releaseSQL = releaseSQL(turn: DeliveryLock.turn(of: "its"), ifLocked: "")
 
-    private static let releaseFreeSQL = releaseSQL(turn: DeliveryLock.freeTurn(of: "its"), ifLocked: "SKIP LOCKED")
+    /// A caller that does not wait needs no queue, and skips what is locked.
+    private static let releaseFreeSQL = releaseSQL(turn: "true", ifLocked: "SKIP LOCKED")
 
     private static func releaseSQL(turn: String, ifLocked: String) -> String {
         """

@@ -159,7 +159,9 @@ extension Store {
         LEFT JOIN pushmta_engine.application_health h ON h.application_id = w.application_id AND \(CircuitSQL.isOpen)
         LEFT JOIN pushmta_engine.gateway_trouble t ON t.application_id = w.application_id
             AND t.external_account_id = w.external_account_id AND \(TroubleSQL.isTrouble)
-        WHERE e.active AND (h.application_id IS NULL OR h.next_probe_at <= now()) AND (t.application_id IS NULL OR \(TroubleSQL.isDue))
+        WHERE e.active AND (h.application_id IS NULL OR h.next_probe_at <= now()) 
+            AND (t.application_id IS NULL OR \(TroubleSQL.isDue)
+                AND NOT \(TroubleSQL.hasChild(application: "w.application_id", account: "w.external_account_id")))
         ORDER BY w.priority DESC, w.oldest
         """
 
@@ -173,26 +175,37 @@ extension Store {
                 application: try rows.text(row, 0),
                 isTransactional: try rows.bool(row, 1),
                 messages: try rows.int64(row, 2),
-                oldestSeconds: try rows.double(row, 3),
-                isPartial: try rows.bool(row, 4)
+                claimed: try rows.int64(row, 3),
+                oldestSeconds: try rows.double(row, 4),
+                isPartial: try rows.bool(row, 5)
             )
         }
     }
 
     /// Single messages have priority 50 at least, so that they pass deliveries.
     static let queueFiguresSQL = """
-        \(kindsCTE)
-        SELECT a.name, k.priority >= 50, sum(p.messages)::bigint,
-            greatest(extract(epoch FROM clock_timestamp() - min(p.oldest)), 0)::double precision, bool_or(p.parts >= $1)
-        FROM kind k CROSS JOIN LATERAL (
-            SELECT count(*) AS parts, sum(c.size) AS messages, min(c.not_before) AS oldest FROM (
-                SELECT q.size, q.not_before FROM pushmta_engine.delivery_part q
-                WHERE q.state = 'ready' AND q.application_id = k.application_id AND q.external_account_id = k.external_account_id
-                    AND q.priority = k.priority AND q.not_before <= now()
-                ORDER BY q.not_before LIMIT $1) c) p
-        JOIN pushmta_engine.application a ON a.id = k.application_id
-        WHERE p.parts > 0
-        GROUP BY a.name, k.priority >= 50
+        \(kindsCTE), waiting AS (
+            SELECT k.application_id, k.priority, p.messages, 0 AS claimed, p.oldest, p.parts >= $1 AS partial
+            FROM kind k CROSS JOIN LATERAL (
+                SELECT count(*) AS parts, sum(c.size) AS messages, min(c.not_before) AS oldest FROM (
+                    SELECT q.size, q.not_before FROM pushmta_engine.delivery_part q
+                    WHERE q.state = 'ready' AND q.application_id = k.application_id AND q.external_account_id = k.external_account_id
+                        AND q.priority = k.priority AND q.not_before <= now()
+                    ORDER BY q.not_before LIMIT $1) c) p
+            WHERE p.parts > 0
+            UNION ALL
+            -- What a child holds waits, too, for a rate perhaps. Children hold some hundred parts each at most.
+            SELECT c.application_id, c.priority, 0, sum(c.rest), min(c.not_before), false
+            FROM (SELECT q.application_id, q.priority, q.not_before, q.size - q.handed_over - q.sent - q.failed - q.ignored
+                    - q.not_applicable - q.canceled - q.unknown AS rest
+                FROM pushmta_engine.delivery_part q WHERE q.state = 'claimed') c
+            WHERE c.rest > 0
+            GROUP BY c.application_id, c.priority
+        )
+        SELECT a.name, w.priority >= 50, sum(w.messages)::bigint, sum(w.claimed)::bigint,
+            greatest(extract(epoch FROM clock_timestamp() - min(w.oldest)), 0)::double precision, bool_or(w.partial)
+        FROM waiting w JOIN pushmta_engine.application a ON a.id = w.application_id
+        GROUP BY a.name, w.priority >= 50
         """
 
     /// Whether any delivery is under way, ends, or begins within the minute: then poll often, since a retry part or a scheduled

@@ -17,6 +17,8 @@ struct ChunkTarget {
     var triesEach = false
     /// The view that the filter reads.
     var mapping: TargetMapping?
+    /// What it says of the people of the next chunk.
+    var people: MappedPeople?
 
     /// Parameters of a chunk's statement before those of the filter.
     static let firstFilterParameter = 7
@@ -63,39 +65,44 @@ struct ChunkTarget {
     /// Whether of several subscriptions one at most gets the message.
     var isGrouped: Bool { onePerUser || hasSharedTokens }
 
-    /// The columns of the mapping under the names that the filter has for them.
-    private var mappingList: String {
-        (filter?.mappingColumns ?? []).enumerated().map { place, column in
-            "\(column.filterSQL) AS \(FilterSQL.alias(place))"
-        }.joined(separator: ", ")
-    }
-
     /// The mapping if the filter reads it.
     var readMapping: TargetMapping? { filter?.mappingColumns.isEmpty == false ? mapping : nil }
 
-    /// The rows of the mapping for all user keys of a table of subscriptions: one look at the view for a chunk. Of several rows of a key
-    /// any one counts, and nobody is there twice.
-    func mappedSQL(of table: String) -> String? {
-        readMapping.map { mapping in
-            """
-            mapped AS MATERIALIZED (
-                SELECT DISTINCT ON (k.user_key) k.user_key, \(mappingList)
-                FROM (SELECT DISTINCT user_key FROM \(table) WHERE user_key <> '') k
-                JOIN \(mapping.view) m ON \(mapping.keyCondition(userKey: "k.user_key"))
-                ORDER BY k.user_key
-            )
-            """
+    /// What the view says of the people of a chunk, as the parameters behind those of the filter bring it: a row for everyone who was asked
+    /// for.
+    var mappedSQL: String {
+        guard let filter, readMapping != nil else { return "" }
+        let first = Self.firstFilterParameter + filter.parameters.count
+        let names = filter.mappingColumns.indices.map(FilterSQL.alias)
+        let columns = zip(names, filter.mappingColumns).map {
+            ", u.\($0)::\(MappingColumn.type($1.kind)) AS \($0)"
         }
+        let arrays = (0...names.count).map { "$\(first + $0)::text[]" }.joined(separator: ", ")
+        return """
+            mapped AS MATERIALIZED (
+                SELECT u.user_key\(columns.joined()) FROM unnest(\(arrays)) u(\((["user_key"] + names).joined(separator: ", ")))
+            ),
+            """
     }
 
-    /// The mapping's row of one subscription `s`.
-    var mappingJoinSQL: String {
-        guard let mapping = readMapping else { return "" }
-        return """
-            LEFT JOIN LATERAL (SELECT \(mappingList) FROM \(mapping.view) m
-                WHERE s.user_key <> '' AND \(mapping.keyCondition(userKey: "s.user_key")) LIMIT 1) m ON true
-            """
+    /// The row of a subscription's person as alias `m`.
+    func mappedJoinSQL(_ subscription: String) -> String {
+        guard readMapping != nil else { return "" }
+        return
+            "LEFT JOIN mapped m ON m.user_key = \(subscription).user_key AND \(subscription).user_key <> ''"
     }
+
+    /// Marks people who were not asked for: those who got a user key since then.
+    var unaskedCases: [String] {
+        readMapping == nil ? [] : ["WHEN s.user_key <> '' AND m.user_key IS NULL THEN \(Self.unasked)"]
+    }
+
+    /// How many of a table were marked so.
+    func unaskedSQL(of table: String) -> String {
+        readMapping == nil ? "" : ", (SELECT count(*) FROM \(table) WHERE exclusion = \(Self.unasked))"
+    }
+
+    private static let unasked = -2
 
     /// The columns that a slice of the subscriptions must have.
     var sliceColumns: String {
@@ -191,14 +198,21 @@ extension Store {
     /// A plan takes some milliseconds.
     private static let longestPlan = Duration.seconds(2)
 
+    /// A text that is no expression, one that is not a boolean, and one with parameters.
+    private static let ofTexts: Set<String> = ["42601", "42804", "42P02", "42P18"]
+
     /// Whom a delivery goes to, compiled.
     ///
     /// Throws `invalid`, or the database's own error, with the reason if its filter or its condition cannot be used.
     func chunkTarget(of id: Int64) async throws -> ChunkTarget {
-        let rows = try await query(
-            "SELECT \(ChunkTarget.columnsSQL) FROM pushmta_engine.delivery d WHERE d.id = $1",
-            [.int64(id)]
-        )
+        // It looks into lists that others fill, and may lock.
+        let rows = try await group([
+            Self.shortLockWait,
+            PostgresStatement(
+                "SELECT \(ChunkTarget.columnsSQL) FROM pushmta_engine.delivery d WHERE d.id = $1",
+                [.int64(id)]
+            ),
+        ])[1]
         guard rows.rowCount > 0 else { throw StoreError(.notFound, "There is no delivery \(id).") }
         let target = try await ChunkTarget(rows, 0, from: 0) { try await targetMapping(delivery: id) }
         guard let condition = target.rawSQL else { return target }
@@ -209,7 +223,12 @@ extension Store {
                 // What a plan computes beforehand may take any time, too.
                 try await group([Self.limit(Self.longestPlan), PostgresStatement(sql, prepare: false)])
             } catch let error as PostgresError where error.sqlState?.hasPrefix("42") == true {
-                throw StoreError(.invalid, "The condition in SQL of delivery \(id) cannot be used: \(error.message)")
+                // What it reads may be there again in a moment; its own text stays as it is.
+                let isItsText = Self.ofTexts.contains(error.sqlState ?? "")
+                throw StoreError(
+                    isItsText ? .invalid : .unavailable,
+                    "The condition in SQL of delivery \(id) cannot be used: \(error.message)"
+                )
             }
         }
         return target

@@ -7,6 +7,8 @@ public struct PreparationJob: Sendable {
     public let deliveryID: Int64
     /// Its name.
     public let label: String
+    /// How urgent it was when it was claimed.
+    public internal(set) var priority: Int16 = 0
     /// Its content, JSON.
     public let content: String
     /// Its target applications.
@@ -45,15 +47,21 @@ public struct PreparationJob: Sendable {
 extension Store {
     /// Claims a delivery whose start has come, or whose preparation was left by a host that makes no progress; nil if none.
     ///
-    /// A delivery that cannot be claimed because of what it holds fails with the reason, and the next one is tried. One that holds
-    /// what this program does not understand is passed over: a newer one may have written it, and may prepare it. So is one whose target
-    /// mapping cannot be read: it waits until that can, or its validity is over.
+    /// A delivery that cannot be claimed because of what it holds is put back into editing with the reason, and the next one is tried. One
+    /// that holds what this program does not understand is passed over: a newer one may have written it, and may prepare it. So is one
+    /// whose target mapping cannot be read: it waits until that can, or its validity is over.
     ///
-    /// - Parameter taken: deliveries that the host prepares already.
-    public func claimDeliveryToPrepare(host: String, except taken: [Int64] = []) async throws -> PreparationJob? {
+    /// - Parameters:
+    ///   - taken: deliveries that the host prepares already.
+    ///   - least: the least priority that is wanted: more urgent ones are in hand.
+    public func claimDeliveryToPrepare(
+        host: String,
+        except taken: [Int64] = [],
+        atLeast least: Int16 = .min
+    ) async throws -> PreparationJob? {
         var passed = taken
         while true {
-            let picked = try await query(Self.pickSQL, [.text(host), .int64Array(passed)])
+            let picked = try await query(Self.pickSQL, [.text(host), .int64Array(passed), .int16(least)])
             guard picked.rowCount > 0 else { return nil }
             let id = try picked.int64(0, 0)
             do {
@@ -65,15 +73,16 @@ extension Store {
                 return job
             } catch {
                 switch PreparationDecision(error, target: nil) {
-                case .waits(let reason, isTimeout: true):
+                case .waits(let reason, let isTimeout)
+                where isTimeout || (error as? PostgresError)?.isLockTimeout == true:
                     // Looking costs much.
                     passed.append(id)
-                    try await postponePreparation(id, reason: reason)
-                case .waits(let reason, isTimeout: false):
+                    try await postponePreparation(id, reason: await waitReason(reason, after: error))
+                case .waits(let reason, isTimeout: _):
                     passed.append(id)
                     try await notePreparation(id, waitsFor: reason)
                 case .fails(let reason):
-                    try await failDelivery(id, reason: "Its preparation could not begin: \(reason)")
+                    _ = try await returnDelivery(id, reason: "Its preparation could not begin: \(reason)")
                 case .passes:
                     guard (error as? StoreError)?.code == .unexpectedAnswer else { throw error }
                     passed.append(id)
@@ -95,11 +104,39 @@ extension Store {
 
     /// A host that prepares writes to the delivery with each chunk; after 5 s of silence another may go on, and at once with one
     /// that was paused.
-    private static let pickSQL = """
+    ///
+    /// The look costs the same however many deliveries are to begin, are under way or start later: of each priority the first that are due
+    /// are read, which are a step in an index each; locked ones are passed over, and are few. Those that were put off, and those that are
+    /// being prepared, stand in indexes of their own.
+    static let pickSQL = """
+        WITH RECURSIVE level AS (
+            (SELECT d.priority FROM pushmta_engine.delivery d WHERE d.state = 'pending' AND d.wait_until IS NULL
+                ORDER BY d.priority DESC LIMIT 1)
+            UNION ALL
+            SELECT (SELECT d.priority FROM pushmta_engine.delivery d
+                WHERE d.state = 'pending' AND d.wait_until IS NULL AND d.priority < l.priority ORDER BY d.priority DESC LIMIT 1)
+            FROM level l WHERE l.priority > $3
+        ), first AS MATERIALIZED (
+            SELECT c.id FROM level l CROSS JOIN LATERAL (
+                SELECT d.id FROM pushmta_engine.delivery d
+                WHERE d.state = 'pending' AND d.wait_until IS NULL AND d.priority = l.priority AND d.start_at <= now()
+                    AND d.id <> ALL($2::bigint[])
+                ORDER BY d.start_at, d.id LIMIT \(looksPerPriority)) c
+            UNION ALL
+            (SELECT d.id FROM pushmta_engine.delivery d
+                WHERE d.state = 'pending' AND d.wait_until IS NOT NULL AND d.start_at <= now() AND \(isToBeTried)
+                    AND d.id <> ALL($2::bigint[])
+                ORDER BY d.priority DESC, d.start_at, d.id LIMIT \(looksPerPriority))
+            UNION ALL
+            SELECT d.id FROM pushmta_engine.delivery d WHERE d.state = 'preparing' AND d.id <> ALL($2::bigint[])
+        )
         SELECT id FROM pushmta_engine.delivery
-        WHERE \(claimable) AND id <> ALL($2::bigint[])
+        WHERE id = ANY(ARRAY(SELECT f.id FROM first f)) AND priority >= $3 AND \(claimable)
         ORDER BY priority DESC, start_at, id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED
         """
+
+    /// Of so many as other hosts look at in the same moment one is left.
+    private static let looksPerPriority = 8
 
     private static let claimable = """
         (state = 'pending' AND start_at <= now()
@@ -120,6 +157,7 @@ extension Store {
     /// first target, as who fills the list may number the rows, below zero too.
     private func freeze(_ id: Int64, _ transaction: PostgresTransaction) async throws {
         try await transaction.execute([
+            Self.shortLockWait,
             PostgresStatement(
                 """
                 UPDATE pushmta_engine.delivery_application a SET prepare_to = coalesce((SELECT max(s.id)
@@ -128,14 +166,7 @@ extension Store {
                 """,
                 [.int64(id)]
             ),
-            PostgresStatement(
-                """
-                UPDATE pushmta_engine.delivery d SET prepared_through = coalesce(t.first - 1, 0), prepare_to = coalesce(t.last, 0)
-                FROM (SELECT min(t.id) AS first, max(t.id) AS last FROM pushmta.delivery_target t WHERE t.delivery_id = $1) t
-                WHERE d.id = $1
-                """,
-                [.int64(id)]
-            ),
+            PostgresStatement("SELECT pushmta_engine.freeze_targets($1)", [.int64(id)]),
             PostgresStatement(
                 """
                 SELECT pushmta_engine.ensure_partitions(log_day, log_day) FROM pushmta_engine.delivery WHERE id = $1
@@ -150,7 +181,7 @@ extension Store {
     public func job(_ id: Int64) async throws -> PreparationJob {
         let results = try await group([
             PostgresStatement(
-                "SELECT label, content::text, wait_reason <> '' FROM pushmta_engine.delivery WHERE id = $1",
+                "SELECT label, content::text, wait_reason <> '', priority FROM pushmta_engine.delivery WHERE id = $1",
                 [.int64(id)]
             ),
             PostgresStatement(
@@ -184,6 +215,7 @@ extension Store {
                 credentials: applications.map { one in credentials.first { $0.id == one.credentialID } }
             )
             job.hasWaited = try rows.bool(row, 2)
+            job.priority = try rows.int16(row, 3)
             return job
         }
     }
@@ -228,12 +260,33 @@ extension Store {
         _ partsPerChunk: Int,
         _ timeout: Duration?
     ) async throws -> ChunkResult {
+        let limit = PreparationChunk.limit(partSize: partSize, parts: partsPerChunk, target)
+        var target = target
+        var reading = 1
+        while true {
+            // No session waits for a lock of the delivery while a view of other people is read.
+            target.people = try await mappedPeople(of: job.deliveryID, target, limit: limit, timeout)
+            do {
+                return try await prepareChunk(job, target, partSize, limit, timeout)
+            } catch is MappedPeople.Changed where reading < Self.mostReadings {
+                reading += 1
+            }
+        }
+    }
+
+    private func prepareChunk(
+        _ job: PreparationJob,
+        _ target: ChunkTarget,
+        _ partSize: Int,
+        _ limit: Int64,
+        _ timeout: Duration?
+    ) async throws -> ChunkResult {
         try await transaction { transaction in
             if let timeout { try await transaction.execute(Self.limit(timeout)) }
             let chunk = try await PreparationChunk(
                 deliveryID: job.deliveryID,
                 partSize: Int32(clamping: max(1, partSize)),
-                limit: PreparationChunk.limit(partSize: partSize, parts: partsPerChunk, target),
+                limit: limit,
                 target: target
             ).run(transaction)
             if job.hasWaited, !chunk.busy {
@@ -243,10 +296,13 @@ extension Store {
         }
     }
 
-    /// A limit for the statements of a transaction that follow.
+    /// A lock on what a preparation reads, such as a list of targets, makes that delivery wait, and others for no longer than this.
+    static let shortLockWait = PostgresStatement("SELECT set_config('lock_timeout', '200ms', true)")
+
+    /// A limit for the statements of a transaction that follow, with that of their waits for locks.
     static func limit(_ timeout: Duration) -> PostgresStatement {
         PostgresStatement(
-            "SELECT set_config('statement_timeout', $1, true)",
+            "SELECT set_config('statement_timeout', $1, true), set_config('lock_timeout', '200ms', true)",
             [.text(String(Int64(timeout / .milliseconds(1))))]
         )
     }

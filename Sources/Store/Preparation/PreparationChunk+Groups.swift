@@ -18,14 +18,13 @@ extension PreparationChunk {
             JOIN pushmta_engine.delivery_application a ON a.delivery_id = d.id AND a.application_id = $6
             WHERE d.id = $1
         ), apps AS MATERIALIZED (
-            SELECT a.application_id, a.external_account_id, a.prepared_through, a.prepare_to
-            FROM pushmta_engine.delivery_application a WHERE a.delivery_id = $1
+            \(appsSQL)
         ), slice AS MATERIALIZED (
             SELECT \(target.sliceColumns) FROM pushmta_engine.subscription s WHERE \(range(target)) LIMIT $2
-        ), \(pool(target)), \(target.mappedSQL(of: "pool").map { $0 + ", " } ?? "")judged AS MATERIALIZED (
+        ), \(pool(target)), \(target.mappedSQL)judged AS MATERIALIZED (
             SELECT s.id, s.application_id, s.peer, s.in_range, s.registered_at,
                 s.in_range AND s.disabled_at >= (SELECT started_at FROM delivery) AS is_replaced, \(exclusion(target)) AS exclusion
-            FROM pool s \(target.readMapping == nil ? "" : "LEFT JOIN mapped m ON m.user_key = s.user_key")
+            FROM pool s \(target.mappedJoinSQL("s"))
         ), ranked AS MATERIALIZED (
             SELECT j.*, bool_or(j.is_replaced) OVER (PARTITION BY j.peer) AS has_replaced,
                 row_number() OVER (PARTITION BY j.peer, j.exclusion = 0
@@ -39,6 +38,12 @@ extension PreparationChunk {
         ), \(partsSQL(target))
         """
     }
+
+    /// The applications of the delivery.
+    static let appsSQL = """
+        SELECT a.application_id, a.external_account_id, a.prepared_through, a.prepare_to
+        FROM pushmta_engine.delivery_application a WHERE a.delivery_id = $1
+        """
 
     /// Numbers the messages and makes parts of them. Those of other applications, and those behind this chunk, lie far apart.
     private static func partsSQL(_ target: ChunkTarget) -> String {
@@ -88,13 +93,14 @@ extension PreparationChunk {
                 changed_at = now()
             FROM totals t WHERE d.id = $1
         )
-        SELECT t.messages, t.excluded, (SELECT count(*) FROM numbered)\(target.failuresSQL) FROM totals t
+        SELECT t.messages, t.excluded, (SELECT count(*) FROM numbered)\(target.failuresSQL)\(target.unaskedSQL(of: "judged"))
+        FROM totals t
         """
     }
 
     /// The subscriptions that are judged: those of the slice that have no group, and all of each group that the slice is the first to
     /// come to. A group is a number: of a user above zero, of a token below.
-    private static func pool(_ target: ChunkTarget) -> String {
+    static func pool(_ target: ChunkTarget) -> String {
         var tables: [String] = []
         var sources: [String] = []
         if target.onePerUser {
@@ -179,7 +185,7 @@ extension PreparationChunk {
         return """
             EXISTS (SELECT FROM (SELECT s.id, s.user_key, s.push_token, s.application_id) self
                 CROSS JOIN apps x CROSS JOIN LATERAL (
-                    SELECT FROM pushmta_engine.subscription s \(target.mappingJoinSQL)
+                    SELECT FROM pushmta_engine.subscription s \(target.mappedJoinSQL("s"))
                     WHERE s.application_id = x.application_id AND s.push_token = self.push_token AND s.enabled AND s.id <= x.prepare_to
                         AND s.exclusion = 0 AND s.user_key <> self.user_key
                         AND (self.user_key = '' OR s.user_key <> '' AND s.id > self.id) \(more)) b

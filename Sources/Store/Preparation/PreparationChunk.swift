@@ -27,6 +27,9 @@ struct PreparationChunk {
     /// Chunks that are so small are not cut so finely.
     private static let groupedSpread: Int32 = 2
 
+    /// A chunk that has taken less goes on with the delivery's next application; a small one takes some milliseconds.
+    private static let quickTime = Duration.milliseconds(100)
+
     /// How many subscriptions, or targets, a chunk looks at.
     static func limit(partSize: Int, parts: Int, _ target: ChunkTarget) -> Int64 {
         let all = max(1, partSize) * max(1, target.triesEach ? parts / triedDivisor : parts)
@@ -50,17 +53,44 @@ struct PreparationChunk {
         }
         if try locked.text(0, 1) == "explicit" {
             if try locked.bool(0, 2) { return try await finish(after: nil, transaction) }
-            let chunk = try await run(Self.explicit(target), [], transaction)
+            let chunk = try await run(Self.explicit(target), [], limit: limit, transaction)
             let end = try await transaction.execute(PostgresStatement(Self.endSQL, [.int64(deliveryID)]))
             return try end.bool(0, 0) ? await finish(after: chunk, transaction) : chunk
         }
         guard let application = try await nextApplication(transaction) else {
             return try await finish(after: nil, transaction)
         }
-        let filter = target.filter?.parameters ?? []
-        let chunk = try await run(Self.subscribers(target), [.int32(application)] + filter, transaction)
-        // A delivery that one chunk holds ends with it: of ten thousand small ones none waits for a second turn.
-        return try await nextApplication(transaction) == nil ? finish(after: chunk, transaction) : chunk
+        // What a view said of people was asked for one application.
+        guard target.readMapping == nil || target.people?.application == application else {
+            throw MappedPeople.Changed()
+        }
+        return try await run(from: application, transaction)
+    }
+
+    /// A chunk goes on with the next application as long as it is small and quick, so that a delivery which one chunk holds ends with it:
+    /// of ten thousand small ones, of however many platforms, none waits for a second turn.
+    private func run(from first: Int32, _ transaction: PostgresTransaction) async throws -> ChunkResult {
+        let filter = (target.filter?.parameters ?? []) + (target.people?.parameters ?? [])
+        let began = ContinuousClock.now
+        var chunk = ChunkResult(messages: 0, excluded: 0, parts: 0, done: false, busy: false)
+        var next: Int32? = first
+        while let application = next {
+            let rest = limit - chunk.messages - chunk.excluded
+            let goesOn = target.readMapping == nil && ContinuousClock.now - began < Self.quickTime
+            guard rest > 0, application == first || goesOn else { return chunk }
+            let more = try await run(Self.subscribers(target), [.int32(application)] + filter, limit: rest, transaction)
+            chunk = ChunkResult(
+                messages: chunk.messages + more.messages,
+                excluded: chunk.excluded + more.excluded,
+                parts: chunk.parts + more.parts,
+                done: false,
+                busy: false
+            )
+            next = try await nextApplication(transaction)
+            // It has not seen all of this application: it has looked at as many as a chunk may.
+            guard next != application else { return chunk }
+        }
+        return try await finish(after: chunk, transaction)
     }
 
     private func nextApplication(_ transaction: PostgresTransaction) async throws -> Int32? {
@@ -71,6 +101,7 @@ struct PreparationChunk {
     private func run(
         _ sql: String,
         _ more: [PostgresValue],
+        limit: Int64,
         _ transaction: PostgresTransaction
     ) async throws -> ChunkResult {
         let parameters: [PostgresValue] = [
@@ -82,6 +113,9 @@ struct PreparationChunk {
         if target.triesEach, made.columnCount > 4 {
             let (failed, all) = (try made.int64(0, 3), try made.int64(0, 4))
             if failed > max(Self.mostFailed, all / 10) { throw ConditionFailure(failed: failed, all: all) }
+        }
+        if target.people != nil, try made.int64(0, made.columnCount - 1) > 0 {
+            throw MappedPeople.Changed()
         }
         return ChunkResult(
             messages: try made.int64(0, 0),
@@ -123,7 +157,7 @@ struct PreparationChunk {
         """
 
     /// The application that is least far, so that the platforms of a delivery start together.
-    private static let nextApplicationSQL = """
+    static let nextApplicationSQL = """
         SELECT application_id FROM pushmta_engine.delivery_application
         WHERE delivery_id = $1 AND NOT prepared ORDER BY messages, application_id LIMIT 1
         """
@@ -135,7 +169,8 @@ extension PreparationChunk {
     /// Without a filter and exclusions it reads the index alone; it needs no check for duplicates then, as a token is enabled once in an
     /// application.
     ///
-    /// Parameters: $1 delivery, $2 limit, $3 size of a part, $4 smallest part, $5 spread, $6 application, and those of the filter.
+    /// Parameters: $1 delivery, $2 limit, $3 size of a part, $4 smallest part, $5 spread, $6 application, those of the filter, and those of
+    /// the view that it reads.
     static func subscribers(_ target: ChunkTarget) -> String {
         target.isGrouped ? groups(target) : individuals(target)
     }
@@ -150,9 +185,9 @@ extension PreparationChunk {
             WHERE d.id = $1
         ), slice AS (
             SELECT \(target.sliceColumns) FROM pushmta_engine.subscription s WHERE \(range(target)) LIMIT $2
-        ), \(target.mappedSQL(of: "slice").map { $0 + ", " } ?? "")scanned AS MATERIALIZED (
+        ), \(target.mappedSQL)scanned AS MATERIALIZED (
             SELECT s.id, \(exclusion(target)) AS exclusion
-            FROM slice s \(target.readMapping == nil ? "" : "LEFT JOIN mapped m ON m.user_key = s.user_key")
+            FROM slice s \(target.mappedJoinSQL("s"))
         ), kept AS MATERIALIZED (
             SELECT array_agg(id ORDER BY id) FILTER (WHERE exclusion = 0) AS ids,
                 count(*) FILTER (WHERE exclusion = 0)::integer AS size,
@@ -188,17 +223,24 @@ extension PreparationChunk {
                 excluded = d.excluded + kept.excluded, changed_at = now()
             FROM kept WHERE d.id = $1
         )
-        SELECT kept.size::bigint, kept.excluded, (SELECT count(*) FROM numbered)\(target.failuresSQL) FROM kept
+        SELECT kept.size::bigint, kept.excluded, (SELECT count(*) FROM numbered)\(target.failuresSQL)\(target.unaskedSQL(of: "scanned"))
+        FROM kept
         """
     }
 
     /// The application's subscriptions behind the cursor. Where more than the index is read, the comparison of rows leaves the planner
     /// no index but the one that has the application first: by the primary key it would read those of all applications.
-    static func range(_ target: ChunkTarget) -> String {
-        let (cursor, end) = ("(SELECT prepared_through FROM delivery)", "(SELECT prepare_to FROM delivery)")
-        if target.isEverybody { return "s.application_id = $6 AND s.id > \(cursor) AND s.id <= \(end) ORDER BY s.id" }
+    static func range(_ target: ChunkTarget, application: String = "$6") -> String {
+        let (cursor, end) = (
+            "(SELECT prepared_through FROM delivery)", "(SELECT prepare_to FROM delivery)"
+        )
+        if target.isEverybody {
+            return
+                "s.application_id = \(application) AND s.id > \(cursor) AND s.id <= \(end) ORDER BY s.id"
+        }
         return """
-            (s.application_id, s.id) > ($6, \(cursor)) AND (s.application_id, s.id) <= ($6, \(end)) ORDER BY s.application_id, s.id
+            (s.application_id, s.id) > (\(application), \(cursor)) AND (s.application_id, s.id) <= (\(application), \(end))
+            ORDER BY s.application_id, s.id
             """
     }
 
@@ -210,7 +252,7 @@ extension PreparationChunk {
 
     /// Why a subscription `s` gets no message, for itself.
     static func exclusionCases(_ target: ChunkTarget) -> [String] {
-        var cases = target.choiceCases
+        var cases = target.unaskedCases + target.choiceCases
         cases.append("WHEN s.exclusion <> 0 THEN s.exclusion")
         if let listed = target.exclusions.condition(subject: "s") { cases.append("WHEN \(listed) THEN 7") }
         return cases

@@ -3,9 +3,10 @@ import PushCore
 
 /// What becomes of a delivery whose preparation met an error.
 public enum PreparationDecision: Sendable, Hashable {
-    /// Repeating it brings the same: the delivery fails with this reason.
+    /// Repeating it brings the same, by what the program itself knows: the delivery goes back to its author, with this reason. No error of
+    /// the database says that.
     case fails(String)
-    /// It may be fixed by who looks after the data that the target reads: the delivery waits, and shows this reason.
+    /// An administrator of the database, or of the data that the target reads, may fix it: the delivery waits, and shows this reason.
     ///
     /// - Parameter isTimeout: whether a statement was given up for its time limit.
     case waits(String, isTimeout: Bool = false)
@@ -37,22 +38,20 @@ public enum PreparationDecision: Sendable, Hashable {
                 let subject =
                     target?.readMapping?.viewText ?? (target?.rawSQL == nil ? "the target" : "its condition in SQL")
                 self = .waits("\(subject) does not answer in time: \(text)", isTimeout: true)
-            } else if let mapping = target?.readMapping, isOf(Self.ofViews) {
-                self = .waits("\(mapping.viewText) cannot be read: \(text)")
             } else if target?.rawSQL != nil, isOf(Self.ofConditions) {
                 self = .waits("its condition in SQL cannot be computed now, for somebody at least: \(text)")
+            } else if error.isLockTimeout {
+                // It concerns only deliveries that read what is locked: others are prepared meanwhile.
+                self = .waits("what it reads or writes is locked")
             } else if isOf(Self.ofDeliveries) {
-                self = .fails(text)
+                // It may also be a setting of the database or a lack of rights, which can be corrected.
+                self = .waits(text)
             } else {
                 self = .passes
             }
         default: self = .passes
         }
     }
-
-    /// SQLSTATE classes of what a view says when it, its rights or its data are not right, or somebody has locked it (55P03). Violated
-    /// constraints (23) are of our own tables.
-    private static let ofViews = ["21", "22", "38", "39", "3F", "42", "54", "55P03", "P0"]
 
     /// Whether it is the kind of error that single values bring about: tried by themselves, the others may well be computed.
     static func isOfValues(_ error: PostgresError) -> Bool {
@@ -71,6 +70,12 @@ extension Store {
     /// What becomes of a delivery in preparation after an error of `prepareChunk`.
     public func decision(on error: any Error, of job: PreparationJob) -> PreparationDecision {
         PreparationDecision(error, target: job.target)
+    }
+
+    /// The reason for which a delivery waits after an error, with who holds the lock if that is what it is.
+    public func waitReason(_ reason: String, after error: any Error) async -> String {
+        guard let error = error as? PostgresError, error.isLockTimeout else { return reason }
+        return "\(reason): \(await lockHolders())"
     }
 
     /// Puts the preparation of a delivery off, for any host to go on with: 5 s, doubling to a minute each time until a chunk is made.

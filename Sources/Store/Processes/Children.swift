@@ -65,6 +65,8 @@ public struct ChildHeartbeat: Sendable {
     public var latencyP99Milliseconds: Double
     /// Memory in use, bytes.
     public var residentBytes: Int64
+    /// How long its journal is, see ``Store/journalLength(ofChild:)``.
+    public var journalLength: Int64 = 0
     /// Last trouble, "" if none.
     public var lastError: String
 
@@ -260,7 +262,7 @@ extension Store {
                 connections = $7, streams_in_flight = $8, connections_wanted = $20, connections_reason = $21, dispatch_window = $22,
                 connections_limit = $23, dispatch_window_limit = $24, limited_by = $25, sent = $9, failed = $10, retried = $11, unknown = $12,
                 resent_after_ambiguity = $13, rate = $14, latency_p50_ms = $15, latency_p99_ms = $16, resident_bytes = $17,
-                last_error = $18, late_outcomes = $19, last_heartbeat = clock_timestamp()
+                last_error = $18, late_outcomes = $19, journal_length = $26, last_heartbeat = clock_timestamp()
             WHERE id = $1 AND exited_at IS NULL
             """,
             [
@@ -276,7 +278,7 @@ extension Store {
                 .text(heartbeat.lastError), .int64(heartbeat.lateOutcomes), .int32(heartbeat.connections.wanted),
                 .text(heartbeat.connections.reason), .int32(heartbeat.connections.dispatchWindow),
                 .int32(heartbeat.connections.most.connections), .int32(heartbeat.connections.most.dispatchWindow),
-                .text(heartbeat.connections.limitedBy?.rawValue ?? ""),
+                .text(heartbeat.connections.limitedBy?.rawValue ?? ""), .int64(heartbeat.journalLength),
             ]
         )
     }

@@ -39,11 +39,12 @@ extension Store {
                 AND a.pid <> pg_backend_pid() AND a.backend_type = 'client backend'
             """
         )
+        // Tables without columns are locks.
         let dead = try await query(
             """
             SELECT c.relname, sum(s.n_dead_tup)::bigint
             FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = coalesce(pg_partition_root(s.relid), s.relid)
-            WHERE s.schemaname = 'pushmta_engine' GROUP BY 1 ORDER BY 1
+            WHERE s.schemaname = 'pushmta_engine' AND c.relnatts > 0 GROUP BY 1 ORDER BY 1
             """
         )
         return DatabaseFigures(
@@ -61,4 +62,35 @@ extension Store {
             )
         )
     }
+}
+
+/// How many connections the database server allows in all, and how many of them are in use.
+public struct ConnectionRoom: Sendable, Hashable {
+    /// Connections that are not reserved for superusers.
+    public let most: Int
+    /// Those that are in use, also by others than this product.
+    public let used: Int
+
+    /// What is left.
+    public var left: Int { max(0, most - used) }
+
+    /// So many connections, of which so many are in use.
+    public init(most: Int, used: Int) {
+        self.most = most
+        self.used = used
+    }
+}
+
+extension Store {
+    /// The server's connections now. Any role may ask for it, and it counts the sessions of all roles and databases.
+    public func connectionRoom() async throws -> ConnectionRoom {
+        let row = try await query(Self.connectionRoomSQL)
+        return ConnectionRoom(most: Int(try row.int64(0, 0)), used: Int(try row.int64(0, 1)))
+    }
+
+    static let connectionRoomSQL = """
+        SELECT (pg_catalog.current_setting('max_connections')::integer
+                - pg_catalog.current_setting('superuser_reserved_connections')::integer)::bigint,
+            (SELECT coalesce(pg_catalog.sum(s.numbackends), 0) FROM pg_catalog.pg_stat_database s)::bigint
+        """
 }

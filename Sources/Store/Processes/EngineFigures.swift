@@ -11,7 +11,9 @@ public struct EngineFigures: Sendable {
         public let isTransactional: Bool
         /// Messages that are due, as far as they were counted.
         public let messages: Int64
-        /// Since when the oldest is due, in seconds.
+        /// Messages without an outcome that a child has claimed: on their way, or waiting for a rate.
+        public let claimed: Int64
+        /// Since when the oldest is due, claimed or not, in seconds.
         public let oldestSeconds: Double
         /// Whether counting was stopped, so that there may be more messages.
         public let isPartial: Bool
@@ -19,10 +21,14 @@ public struct EngineFigures: Sendable {
 
     /// A supervisor's machine.
     public struct Host: Sendable, Hashable {
+        /// Its id.
+        public let id: String
         /// Its name.
         public let name: String
         /// `alive`, `late`, `gone` or `stopped`, as in `pushmta.mta_host`.
         public let health: String
+        /// Whether another of its name has started since its last heartbeat, with a new folder of journals.
+        public let isReplaced: Bool
     }
 
     /// How an application stands.
@@ -37,6 +43,8 @@ public struct EngineFigures: Sendable {
         public let isCircuitOpen: Bool
         /// How the gateway of its account stands.
         public let trouble: Trouble
+        /// Whether a rate that was set for it, its account or one of its deliveries limits its messages.
+        public let isRateInUse: Bool
         /// Seconds until its credential ends, negative when it has; nil if it has none or one without an end.
         public let credentialSeconds: Double?
     }
@@ -71,6 +79,8 @@ public struct EngineFigures: Sendable {
     public let applications: [Application]
     /// All limits but those of deliveries.
     public let quotas: [Quota]
+    /// Deliveries by state, those that failed in the last hour among them.
+    public let deliveries: [(state: String, count: Int64)]
     /// Whether a feedback worker acts.
     public let isFeedbackActing: Bool
     /// Since when the oldest token event waits, in seconds; 0 if none does.
@@ -93,6 +103,7 @@ extension Store {
             queues: try await queueFigures(countingAtMost: Self.mostParts),
             applications: try await applicationFigures(),
             quotas: try await quotaFigures(),
+            deliveries: try await deliveryFigures(),
             isFeedbackActing: general.isActing,
             tokenEventSeconds: general.tokenEventSeconds,
             retentionHolds: general.holds,
@@ -104,14 +115,20 @@ extension Store {
     private func hostFigures() async throws -> [EngineFigures.Host] {
         let result = try await query(
             """
-            SELECT h.name, CASE WHEN h.state = 'stopped' THEN 'stopped'
+            SELECT h.id::text, h.name, CASE WHEN h.state = 'stopped' THEN 'stopped'
                     WHEN h.last_heartbeat < clock_timestamp() - interval '15 s' THEN 'gone'
-                    WHEN h.last_heartbeat < clock_timestamp() - interval '5 s' THEN 'late' ELSE 'alive' END
+                    WHEN h.last_heartbeat < clock_timestamp() - interval '5 s' THEN 'late' ELSE 'alive' END,
+                EXISTS (SELECT FROM pushmta_engine.mta_host o WHERE o.name = h.name AND o.started_at > h.last_heartbeat)
             FROM pushmta_engine.mta_host h ORDER BY h.name, h.id
             """
         )
         return try all(result) { rows, row in
-            EngineFigures.Host(name: try rows.text(row, 0), health: try rows.text(row, 1))
+            EngineFigures.Host(
+                id: try rows.text(row, 0),
+                name: try rows.text(row, 1),
+                health: try rows.text(row, 2),
+                isReplaced: try rows.bool(row, 3)
+            )
         }
     }
 
@@ -119,7 +136,10 @@ extension Store {
         let result = try await query(
             """
             SELECT a.id, a.name, e.connector, coalesce(\(CircuitSQL.isOpen), false), coalesce(t.state, ''),
-                extract(epoch FROM c.expires_at - clock_timestamp())::double precision
+                CASE WHEN isfinite(c.expires_at) THEN extract(epoch FROM c.expires_at - clock_timestamp())::double precision END,
+                EXISTS (SELECT FROM pushmta_engine.rate_limit r WHERE r.next_at > clock_timestamp() AND (r.application_id = a.id
+                    OR r.external_account_id = a.external_account_id OR r.delivery_id IN (
+                        SELECT d.delivery_id FROM pushmta_engine.delivery_application d WHERE d.application_id = a.id)))
             FROM pushmta_engine.application a
             LEFT JOIN pushmta_engine.external_account e ON e.id = a.external_account_id
             LEFT JOIN pushmta_engine.application_health h ON h.application_id = a.id
@@ -136,6 +156,7 @@ extension Store {
                 connector: try rows.textOrNil(row, 2).flatMap(Connector.init(rawValue:)),
                 isCircuitOpen: try rows.bool(row, 3),
                 trouble: trouble == "trouble" ? .trouble : trouble == "opening" ? .opening : .none,
+                isRateInUse: try rows.bool(row, 6),
                 credentialSeconds: try rows.doubleOrNil(row, 5)
             )
         }
@@ -161,6 +182,25 @@ extension Store {
                 granted: try rows.int64(row, 3)
             )
         }
+    }
+
+    /// A day of a continuous delivery goes as that one does.
+    private func deliveryFigures() async throws -> [(state: String, count: Int64)] {
+        let result = try await query(
+            """
+            SELECT count(*) FILTER (WHERE d.state = 'pending' AND d.wait_reason = ''),
+                count(*) FILTER (WHERE d.state = 'preparing' AND d.wait_reason = ''),
+                count(*) FILTER (WHERE d.state IN ('pending', 'preparing') AND d.wait_reason <> ''),
+                count(*) FILTER (WHERE d.state = 'in_progress'), count(*) FILTER (WHERE d.state = 'paused'),
+                (SELECT count(*) FROM pushmta_engine.delivery f
+                    WHERE f.state = 'failed' AND f.finished_at > now() - interval '1 hour')
+            FROM pushmta_engine.delivery d
+            WHERE d.state IN ('pending', 'preparing', 'in_progress', 'paused')
+                AND (d.kind <> 'continuous' OR d.parent_delivery_id IS NULL)
+            """
+        )
+        let states = ["pending", "preparing", "waiting", "in_progress", "paused", "failed"]
+        return try states.enumerated().map { ($1, try result.int64(0, $0)) }
     }
 
     private func generalFigures() async throws -> (isActing: Bool, tokenEventSeconds: Double, holds: Int64) {

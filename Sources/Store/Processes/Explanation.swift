@@ -145,7 +145,7 @@ extension Store {
         """
 
     private static let hostLimitsSQL = """
-        SELECT 4, format('host %s', h.name), 'children', h.children::text, h.max_children::text, 'mta.master.maxSpareServers',
+        SELECT 4, format('host %s', h.name), 'children', h.children::text, h.max_children::text, 'mta.master.maxSpareServers, maxSmallChildren',
             h.children >= h.max_children AND h.max_children > 0, h.alarm
         FROM pushmta.mta_host h WHERE h.id = $3::uuid
         UNION ALL
@@ -173,10 +173,12 @@ extension Store {
                     WHEN 'unused' THEN 'the others were not used' ELSE nullif(c.connections_reason, '') END,
                     format('%s requests without an answer, answers after %s ms (p50)', c.streams_in_flight, round(c.latency_p50_ms::numeric)))),
             ('dispatch window', c.dispatch_window::text, c.dispatch_window_limit::text, 'mta.child.dispatchWindow',
-                c.limited_by = 'dispatch window', 'follows what may be on the wire; full, outcomes are stored more slowly than answers come'),
+                c.limited_by = 'dispatch window', CASE c.limited_by WHEN 'dispatch window'
+                    THEN 'it is full: outcomes are stored more slowly than answers come' ELSE 'follows what may be on the wire' END),
             ('rate', format('%s messages/s', round(c.rate)), '', 'nobody', c.limited_by = 'loading', CASE c.limited_by
                 WHEN 'work' THEN 'it has no messages' WHEN 'loading' THEN 'messages are claimed, read and made no faster: the database, '
-                    'or the processors of the host' WHEN '' THEN '' ELSE 'limited by: ' || c.limited_by END)
+                    'or the processors of the host' WHEN 'rate' THEN 'a limit of messages a second holds it' WHEN '' THEN ''
+                ELSE 'limited by: ' || c.limited_by END)
         ) l("limit", now, most, set_by, binds, why)
         WHERE c.exited_at IS NULL AND ($3::uuid IS NULL OR c.host_id = $3::uuid)
         """

@@ -42,6 +42,8 @@ public struct HostReport: Sendable {
     public var alarmRemedy: String
     /// Whether it has to be woken for a message, as it looks for messages once a second at most.
     public var isAsleep: Bool
+    /// A UUID of this start of the supervisor; nil for reports that are not compared with another start.
+    public var startNonce: String?
 
     /// A report; counters start at zero.
     public init(
@@ -61,7 +63,8 @@ public struct HostReport: Sendable {
         journalReplayed: Int64 = 0,
         alarm: String = "",
         alarmRemedy: String = "",
-        isAsleep: Bool = false
+        isAsleep: Bool = false,
+        startNonce: String? = nil
     ) {
         self.id = id
         self.name = name
@@ -80,6 +83,7 @@ public struct HostReport: Sendable {
         self.alarm = alarm
         self.alarmRemedy = alarmRemedy
         self.isAsleep = isAsleep
+        self.startNonce = startNonce
     }
 }
 
@@ -133,12 +137,26 @@ public struct HostRow: Sendable {
     }
 }
 
+/// The last sign of life of a host.
+public struct HostSign: Sendable, Hashable {
+    /// The machine's name.
+    public let name: String
+    /// The supervisor's process.
+    public let pid: Int32
+    /// When it was given.
+    public let heartbeat: DatabaseTime
+    /// Whether the supervisor may live: it was given a moment ago and is no farewell.
+    public let isFresh: Bool
+}
+
 /// What people have asked a host for, until it is done.
 public struct HostRequests: Sendable, Hashable {
     /// Whether it is to drain.
     public var isDrainRequested: Bool
     /// Its children that are to leave, each with another one in its place.
     public var recycledChildren: Set<Int64>
+    /// Whether another start of a supervisor has taken the host since: this one has lost it.
+    public var isHostLost = false
 
     /// Requests; none unless given.
     public init(isDrainRequested: Bool = false, recycledChildren: Set<Int64> = []) {
@@ -153,9 +171,10 @@ extension Store {
         try await query(
             """
             INSERT INTO pushmta_engine.mta_host (id, name, pid, version, schema_version, state, journal_folder, children,
-                max_children, cores, load, resident_bytes, journal_free_bytes, journal_replayed, alarm, asleep, alarm_remedy, started_at,
-                last_heartbeat)
-            VALUES ($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, clock_timestamp(), clock_timestamp())
+                max_children, cores, load, resident_bytes, journal_free_bytes, journal_replayed, alarm, asleep, alarm_remedy, start_nonce,
+                started_at, last_heartbeat)
+            VALUES ($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18::uuid, clock_timestamp(),
+                clock_timestamp())
             ON CONFLICT (id) DO UPDATE SET started_at = excluded.started_at, drain_requested = false, \(Self.hostColumns)
             """,
             Self.hostParameters(report)
@@ -168,18 +187,42 @@ extension Store {
         let result = try await query(
             """
             INSERT INTO pushmta_engine.mta_host (id, name, pid, version, schema_version, state, journal_folder, children,
-                max_children, cores, load, resident_bytes, journal_free_bytes, journal_replayed, alarm, asleep, alarm_remedy,
+                max_children, cores, load, resident_bytes, journal_free_bytes, journal_replayed, alarm, asleep, alarm_remedy, start_nonce,
                 last_heartbeat)
-            VALUES ($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, clock_timestamp())
+            VALUES ($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18::uuid, clock_timestamp())
             ON CONFLICT (id) DO UPDATE SET \(Self.hostColumns)
+                WHERE mta_host.start_nonce IS NOT DISTINCT FROM excluded.start_nonce OR excluded.start_nonce IS NULL
             RETURNING drain_requested, ARRAY(SELECT c.id FROM pushmta_engine.mta_child c
                 WHERE c.host_id = $1::uuid AND c.exited_at IS NULL AND c.recycle_requested)
             """,
             Self.hostParameters(report)
         )
+        guard result.rowCount > 0 else {
+            var requests = HostRequests()
+            requests.isHostLost = true
+            return requests
+        }
         return HostRequests(
             isDrainRequested: try result.bool(0, 0),
             recycledChildren: Set(try result.int64Array(0, 1))
+        )
+    }
+
+    /// What a host said last, and whether that is so fresh that its supervisor may live; nil if there is no such host.
+    public func hostSign(_ id: String) async throws -> HostSign? {
+        let result = try await query(
+            """
+            SELECT h.name, h.pid, h.last_heartbeat, h.state <> 'stopped' AND h.last_heartbeat > clock_timestamp() - interval '15 seconds'
+            FROM pushmta_engine.mta_host h WHERE h.id = $1::uuid
+            """,
+            [.text(id)]
+        )
+        guard result.rowCount > 0 else { return nil }
+        return HostSign(
+            name: try result.text(0, 0),
+            pid: try result.int32(0, 1),
+            heartbeat: try result.time(0, 2),
+            isFresh: try result.bool(0, 3)
         )
     }
 
@@ -241,7 +284,8 @@ extension Store {
     private static let hostColumns = [
         "name", "pid", "version", "schema_version", "state", "journal_folder", "children", "max_children", "cores",
         "load",
-        "resident_bytes", "journal_free_bytes", "journal_replayed", "alarm", "asleep", "alarm_remedy", "last_heartbeat",
+        "resident_bytes", "journal_free_bytes", "journal_replayed", "alarm", "asleep", "alarm_remedy", "start_nonce",
+        "last_heartbeat",
     ].map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
 
     /// The host id travels as text: it is read from a file, and PostgreSQL checks it.
@@ -253,6 +297,7 @@ extension Store {
             .int32(report.maxChildren),
             .int32(report.cores), .double(report.load), .int64(report.residentBytes), .int64(report.journalFreeBytes),
             .int64(report.journalReplayed), .text(report.alarm), .bool(report.isAsleep), .text(report.alarmRemedy),
+            .textOrNull(report.startNonce),
         ]
     }
 

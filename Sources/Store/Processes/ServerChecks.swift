@@ -46,7 +46,70 @@ public struct ReplicaFacts: Sendable {
     }
 }
 
+/// What roles may do that no role needs to, and that lets them act with the rights of others.
+public struct SpareRights: Sendable, Hashable {
+    /// Which role may create objects in which schema where the names of others' statements are looked up.
+    public let creators: [Creator]
+    /// The owner of the schema, if it may make roles, and with them take the rights of almost everybody.
+    public let ownerThatMakesRoles: String?
+
+    /// What an administrator runs so that only owners may create where names are looked up; empty if that is so.
+    public var creatorRemedies: [String] {
+        creators.map { "REVOKE CREATE ON SCHEMA \($0.schema) FROM \($0.role);" }
+    }
+
+    /// What an administrator runs so that the owner makes no more roles; nil if it makes none.
+    public var ownerRemedy: String? { ownerThatMakesRoles.map { "ALTER ROLE \($0) NOCREATEROLE" } }
+
+    /// A role that may create in a schema.
+    public struct Creator: Sendable, Hashable {
+        /// The schema.
+        public let schema: String
+        /// The role as SQL writes it, `PUBLIC` for everybody.
+        public let role: String
+
+        /// A role that may create in a schema.
+        public init(schema: String, role: String) {
+            self.schema = schema
+            self.role = role
+        }
+    }
+
+    /// What roles may do.
+    public init(creators: [Creator], ownerThatMakesRoles: String?) {
+        self.creators = creators
+        self.ownerThatMakesRoles = ownerThatMakesRoles
+    }
+}
+
 extension Store {
+    /// What roles may do that no role needs to.
+    public func spareRights() async throws -> SpareRights {
+        let results = try await group([
+            PostgresStatement(Self.creatorsSQL), PostgresStatement(Self.ownerThatMakesRolesSQL),
+        ])
+        return SpareRights(
+            creators: try all(results[0]) { rows, row in
+                SpareRights.Creator(schema: try rows.text(row, 0), role: try rows.text(row, 1))
+            },
+            ownerThatMakesRoles: results[1].rowCount > 0 ? try results[1].text(0, 0) : nil
+        )
+    }
+
+    /// In the product's schemas only their owner creates. In `public` an administrator may allow single roles, but not everyone.
+    private static let creatorsSQL = """
+        SELECT quote_ident(n.nspname), CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END
+        FROM pg_namespace n CROSS JOIN LATERAL aclexplode(n.nspacl) a
+        WHERE a.privilege_type = 'CREATE' AND CASE WHEN n.nspname = 'public' THEN a.grantee = 0
+            ELSE n.nspname IN ('pushmta', 'pushmta_engine', 'pushmta_raw') AND a.grantee <> n.nspowner END
+        ORDER BY 1, 2
+        """
+
+    private static let ownerThatMakesRolesSQL = """
+        SELECT quote_ident(r.rolname) FROM pg_namespace n JOIN pg_roles r ON r.oid = n.nspowner
+        WHERE n.nspname = 'pushmta_engine' AND r.rolcreaterole AND NOT r.rolsuper
+        """
+
     /// Who this session is, and how it is connected.
     public func sessionFacts() async throws -> SessionFacts {
         let row = try await query(Self.sessionFactsSQL)
@@ -67,6 +130,11 @@ extension Store {
             EXISTS (SELECT FROM pg_namespace n WHERE n.nspname = 'pushmta_engine' AND pg_has_role(n.nspowner, 'USAGE'))
             OR EXISTS (SELECT FROM pg_roles r WHERE r.rolname = 'pushmta_runtime' AND pg_has_role(r.oid, 'USAGE'))
         """
+
+    /// Whether this user sees since when sessions of other roles have held what PushMTA waits for.
+    public func seesOtherSessions() async throws -> Bool {
+        try await query("SELECT pg_has_role('pg_read_all_stats', 'USAGE')").bool(0, 0)
+    }
 
     /// The replicas that follow; base backups and subscribers of logical replication, which cannot take over, do not count. None on a
     /// replica.

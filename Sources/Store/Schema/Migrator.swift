@@ -18,41 +18,55 @@ public struct MigrationReport: Sendable {
 struct Migrator {
     let connection: PostgresConnection
 
-    /// Migrations of one database wait for each other by this advisory lock; the number is arbitrary and ours.
-    private static let lockKey: Int64 = 5_786_284_502_001
+    /// Another migration of the same database takes seconds; a session that holds a table for longer is stuck, and is named.
+    private static let lockTimeoutSeconds = 30
 
     /// Days for which partitions are made ahead.
     static let daysAhead = 7
 
+    /// Does it in one transaction. A second caller waits for the record of versions, or, in a new database, for the schema's name: then
+    /// its attempt fails, and the next one finds everything there.
     func migrate(_ versions: [SchemaVersion] = SchemaVersion.all) async throws -> MigrationReport {
-        try await connection.execute(
-            PostgresStatement("SELECT pg_advisory_lock($1)", [.int64(Self.lockKey)], prepare: false)
-        )
+        // Compiling the query of the rights takes 0.5 s, running it 20 ms.
+        try await connection.run(script: "SET jit = off; SET lock_timeout = '\(Self.lockTimeoutSeconds)s'")
         do {
-            let report = try await migrateLocked(versions)
-            try await connection.execute(
-                PostgresStatement("SELECT pg_advisory_unlock($1)", [.int64(Self.lockKey)], prepare: false)
+            return try await attempt(versions)
+        } catch let error as PostgresError where error.isUniqueViolation || error.sqlState == "42P06" {
+            return try await attempt(versions)
+        } catch let error as PostgresError where error.sqlState == "55P03" {
+            throw StoreError(
+                .conflict,
+                "Another session has held a table of the schema for \(Self.lockTimeoutSeconds) s: \(error.message).",
+                hint: "wait until that transaction ends (pg_locks names it), or end it; then migrate again"
             )
+        }
+    }
+
+    private func attempt(_ versions: [SchemaVersion]) async throws -> MigrationReport {
+        let isNew = try await InstalledSchema.read(connection) == .none
+        try await makeRoles(isNew: isNew)
+        try await connection.run(script: "BEGIN")
+        do {
+            if !isNew { try await connection.run(script: Self.lock) }
+            let report = try await migrateLocked(versions)
+            try await connection.run(script: "COMMIT")
             return report
         } catch {
-            // The lock must not outlive the attempt; a lost connection has freed it already.
-            _ = try? await connection.execute(
-                PostgresStatement("SELECT pg_advisory_unlock($1)", [.int64(Self.lockKey)], prepare: false)
-            )
+            // Nothing of the attempt must stay; a lost connection has seen to that already.
+            _ = try? await connection.run(script: "ROLLBACK")
             throw error
         }
     }
 
+    /// Others read the record meanwhile.
+    private static let lock = "LOCK TABLE pushmta_engine.schema_version IN SHARE ROW EXCLUSIVE MODE"
+
     private func migrateLocked(_ versions: [SchemaVersion]) async throws -> MigrationReport {
-        // Compiling the query of the rights takes 0.5 s, running it 20 ms.
-        try await connection.run(script: "SET jit = off")
         let installed = try await InstalledSchema.read(connection)
         try installed.check(known: versions)
-        try await makeRoles(isNew: installed == .none)
         var applied: [String] = []
         for version in versions where version.number > installed.number {
             let files = version.files.map(\.text) + [Self.record(version)]
-            // One message to the server, and so one transaction.
             try await connection.run(script: files.joined(separator: "\n;\n"))
             applied += version.files.map(\.name)
         }
@@ -67,7 +81,6 @@ struct Migrator {
             )
         )
         let grants = try await SchemaRoles.missingRights(connection)
-        // In one transaction: a new database lacks hundreds.
         if !grants.isEmpty { try await connection.run(script: grants.joined(separator: ";\n")) }
         return MigrationReport(
             from: installed.number,
@@ -83,10 +96,11 @@ struct Migrator {
             PostgresStatement(
                 """
                 SELECT r.rolcreaterole OR r.rolsuper, $1 AND NOT has_database_privilege(current_database(), 'CREATE'),
-                    quote_ident(current_user), quote_ident(current_database())
+                    quote_ident(current_user), quote_ident(current_database()),
+                    NOT EXISTS (SELECT FROM pg_roles v WHERE v.rolname = $2 AND pg_has_role(v.oid, 'USAGE'))
                 FROM pg_roles r WHERE r.rolname = current_user
                 """,
-                [.bool(isNew)],
+                [.bool(isNew), .text(ViewReader.role)],
                 prepare: false
             )
         )
@@ -94,9 +108,13 @@ struct Migrator {
         let mayMakeRoles = try rights.bool(0, 0)
         let lacksDatabase = try rights.bool(0, 1)
         let user = try rights.text(0, 2)
-        guard mayMakeRoles || missing.isEmpty, !lacksDatabase else {
+        let isNoReader = try rights.bool(0, 4)
+        guard mayMakeRoles || missing.isEmpty && !isNoReader, !lacksDatabase else {
             var statements = mayMakeRoles ? [] : missing.map(SchemaRoles.creation)
-            if lacksDatabase { statements.append("GRANT CREATE ON DATABASE \(try rights.text(0, 3)) TO \(user);") }
+            if !mayMakeRoles, isNoReader { statements.append(SchemaRoles.membership(of: user)) }
+            if lacksDatabase {
+                statements.append("GRANT CREATE ON DATABASE \(try rights.text(0, 3)) TO \(user);")
+            }
             throw StoreError.rolesMissing(user: user, statements: statements)
         }
         // Roles belong to the cluster: who migrates another database of it may be making them, too.
@@ -108,6 +126,7 @@ struct Migrator {
                     """
             )
         }
+        if isNoReader { try await connection.run(script: SchemaRoles.membership(of: user)) }
     }
 
     /// A day back too: a delivery that was started before midnight is prepared after it.

@@ -8,7 +8,7 @@ enum SchemaRoles {
     /// Their names, in the order in which they are made.
     static let names = [
         "pushmta_runtime", "pushmta_marketing", "pushmta_monitoring", "pushmta_raw_sql", Store.webRole,
-        Store.consoleRole,
+        Store.consoleRole, ViewReader.role,
     ]
 
     /// Those that the cluster has not.
@@ -28,6 +28,9 @@ enum SchemaRoles {
 
     /// What makes a role: whoever is a member of it has its rights, and nobody is it.
     static func creation(of role: String) -> String { "CREATE ROLE \(role) NOLOGIN;" }
+
+    /// What lets a user give the reading role what is its own.
+    static func membership(of user: String) -> String { "GRANT \(ViewReader.role) TO \(user);" }
 
     /// The statements that give the roles, all of which must be there, the rights that they have not.
     static func missingRights(_ connection: PostgresConnection) async throws -> [String] {

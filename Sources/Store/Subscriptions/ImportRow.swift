@@ -2,31 +2,36 @@ import Content
 import PushCore
 
 /// A subscription to import, read from one line of a file.
+///
+/// What is nil the file does not say, and it stays as it is; what is empty it empties.
 public struct ImportRow: Sendable {
     /// Line number in the file, for reports.
     public var line: Int
     /// The push token.
     public var pushToken: String
-    /// Whose it is; "" if unknown.
-    public var userKey: String
-    /// Language tag, "" if unknown.
-    public var locale: String
-    /// IANA time zone, "" if unknown.
-    public var timeZone: String
+    /// Whose it is; "" for no user's.
+    public var userKey: String?
+    /// Language tag.
+    public var locale: String?
+    /// IANA time zone.
+    public var timeZone: String?
     /// Fields of the recipient, for personalisation.
     public var recipient: [String: String]
     /// Parameters of the subscription.
     public var parameters: [String: String]
+    /// When the device said so last.
+    public var registeredAt: DatabaseTime?
 
     /// A subscription of a line.
     public init(
         line: Int,
         pushToken: String,
-        userKey: String = "",
-        locale: String = "",
-        timeZone: String = "",
+        userKey: String? = nil,
+        locale: String? = nil,
+        timeZone: String? = nil,
         recipient: [String: String] = [:],
-        parameters: [String: String] = [:]
+        parameters: [String: String] = [:],
+        registeredAt: DatabaseTime? = nil
     ) {
         self.line = line
         self.pushToken = pushToken
@@ -35,25 +40,31 @@ public struct ImportRow: Sendable {
         self.timeZone = timeZone
         self.recipient = recipient
         self.parameters = parameters
+        self.registeredAt = registeredAt
     }
 }
 
 extension ImportRow {
-    /// The row with its parameters where the application's declarations keep them.
+    /// The row with its parameters where the application's declarations keep them, and its locale in the one form.
     func placed(by declarations: ApplicationDeclarations) -> ImportRow {
-        guard !declarations.parameters.isEmpty else { return self }
         var row = self
-        row.parameters = [:]
-        for (column, value) in declarations.place(parameters) {
+        if !declarations.parameters.isEmpty { row.place(by: declarations) }
+        row.locale = row.locale.map(LocaleTag.canonical)
+        return row
+    }
+
+    private mutating func place(by declarations: ApplicationDeclarations) {
+        let given = parameters
+        parameters = [:]
+        for (column, value) in declarations.place(given) {
             switch column {
-            case .userKey: row.userKey = value
-            case .locale: row.locale = value
-            case .timeZone: row.timeZone = value
-            case .recipient(let name): row.recipient[name] = value
-            case .parameter(let name): row.parameters[name] = value
+            case .userKey: userKey = KeyText.trimmed(value)
+            case .locale: locale = value
+            case .timeZone: timeZone = value
+            case .recipient(let name): recipient[name] = value
+            case .parameter(let name): parameters[name] = value
             }
         }
-        return row
     }
 }
 
@@ -68,11 +79,12 @@ enum ImportLines {
         for row in rows {
             append(String(row.line), to: &output, end: tab)
             append(row.pushToken, to: &output, end: tab)
-            append(row.userKey, to: &output, end: tab)
-            append(row.locale, to: &output, end: tab)
-            append(row.timeZone, to: &output, end: tab)
+            appendOrNull(row.userKey, to: &output, end: tab)
+            appendOrNull(row.locale, to: &output, end: tab)
+            appendOrNull(row.timeZone, to: &output, end: tab)
             appendObject(row.recipient, to: &output, end: tab)
-            appendObject(row.parameters, to: &output, end: newline)
+            appendObject(row.parameters, to: &output, end: tab)
+            appendOrNull(row.registeredAt?.internetText, to: &output, end: newline)
         }
         return output
     }
@@ -107,13 +119,19 @@ enum ImportLines {
         output.append(end)
     }
 
-    /// A JSON object of strings, or NULL for an empty one.
+    private static func appendOrNull(_ text: String?, to output: inout [UInt8], end: UInt8) {
+        if let text { append(text, to: &output, end: end) } else { output += [backslash, UInt8(ascii: "N"), end] }
+    }
+
+    /// A JSON object of strings, with null for what is to be emptied; NULL for an object without anything.
     private static func appendObject(_ values: [String: String], to output: inout [UInt8], end: UInt8) {
         guard !values.isEmpty else {
             output += [backslash, UInt8(ascii: "N"), end]
             return
         }
-        let members = values.sorted { $0.key < $1.key }.map { "\(quoted($0.key)):\(quoted($0.value))" }
+        let members = values.sorted { $0.key < $1.key }.map {
+            "\(quoted($0.key)):\($0.value.isEmpty ? "null" : quoted($0.value))"
+        }
         append("{" + members.joined(separator: ",") + "}", to: &output, end: end)
     }
 

@@ -84,6 +84,39 @@ extension Store {
         )
     }
 
+    /// Which of these are unknown: no subscription, enabled or not, has the key, the id or the token.
+    ///
+    /// - Returns: their places, beginning with 0.
+    public func unknownPlaces(_ targets: [ExplicitTarget]) async throws -> [Int] {
+        var (keys, ids, tokens): ([String?], [Int64?], [String?]) = ([], [], [])
+        for target in targets {
+            var (key, id, token): (String?, Int64?, String?)
+            switch target.addressee {
+            case .user(let value): key = value
+            case .subscription(let value): id = value
+            // As subscriptions and lists keep it.
+            case .pushToken(let value): token = PushTokenForm.problem(value, .ios) == nil ? value.lowercased() : value
+            }
+            keys.append(key)
+            ids.append(id)
+            tokens.append(token)
+        }
+        let result = try await query(
+            """
+            SELECT u.n FROM unnest($1::text[], $2::bigint[], $3::text[]) WITH ORDINALITY u(key, id, token, n)
+            WHERE NOT CASE WHEN u.key IS NOT NULL THEN EXISTS (SELECT FROM pushmta_engine.subscription s
+                    WHERE s.user_key = u.key AND s.user_key <> '')
+                WHEN u.id IS NOT NULL THEN EXISTS (SELECT FROM pushmta_engine.subscription s WHERE s.id = u.id)
+                ELSE EXISTS (SELECT FROM pushmta_engine.subscription s
+                    WHERE pushmta_engine.token_hash(s.push_token) = pushmta_engine.token_hash(u.token)
+                        AND s.disabled_reason <> 'forgotten') END
+            ORDER BY u.n
+            """,
+            [.textArray(keys), .int64ArrayWithNulls(ids), .textArray(tokens)]
+        )
+        return try all(result) { rows, row in Int(try rows.int64(row, 0)) - 1 }
+    }
+
     private static func arrays(_ people: Addressees) -> [PostgresValue] {
         [.textArray(people.userKeys), .int64Array(people.subscriptionIDs), .textArray(people.pushTokens)]
     }

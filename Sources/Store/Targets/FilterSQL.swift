@@ -46,6 +46,7 @@ struct FilterSQL {
         case .contains(let field, let wanted):
             return "(strpos(\(try text(of: field)) COLLATE \"C\", \(bind(.text(wanted)))) > 0 IS TRUE)"
         case .startsWith(let field, let wanted):
+            let wanted = field == .column(.locale) ? LocaleTag.canonicalPrefix(wanted) : wanted
             return "(starts_with(\(try text(of: field)) COLLATE \"C\", \(bind(.text(wanted)))) IS TRUE)"
         case .isNull(let field): return "(\(try column(field).sql) IS NULL)"
         }
@@ -54,7 +55,9 @@ struct FilterSQL {
     /// A sub-select of a constant is made once for a statement, a cast once for each row.
     private mutating func compare(_ field: TargetField, _ sign: String, _ literal: TargetLiteral) throws -> String {
         let (column, kind) = try column(field)
-        let operand = try fitting(literal, field, kind)
+        let given = try fitting(literal, field, kind)
+        // What is before or behind another text is asked of the text as it was written.
+        let operand = sign == "=" ? Self.named(given, field) : given
         let sql = Self.operand(column, kind, for: operand)
         let value =
             switch operand {
@@ -69,7 +72,7 @@ struct FilterSQL {
     /// An uncorrelated sub-select is hashed, an array is searched through for each row.
     private mutating func isIn(_ field: TargetField, _ literals: [TargetLiteral]) throws -> String {
         let (column, kind) = try column(field)
-        let operands = try literals.map { try fitting($0, field, kind) }
+        let operands = try literals.map { Self.named(try fitting($0, field, kind), field) }
         guard let first = operands.first else { return "false" }
         let sql = Self.operand(column, kind, for: first)
         let list =
@@ -105,6 +108,12 @@ struct FilterSQL {
         case .absolute(let microseconds): DatabaseTime(microsecondsSince1970: microseconds).microsecondsSince2000
         case .beforeStart(let seconds): start.microsecondsSince2000 &- seconds &* 1_000_000
         }
+    }
+
+    /// The literal as the field keeps what it names: a locale has several names.
+    private static func named(_ literal: TargetLiteral, _ field: TargetField) -> TargetLiteral {
+        guard field == .column(.locale), case .text(let text) = literal else { return literal }
+        return .text(LocaleTag.canonical(text))
     }
 
     /// The literal as the field takes it.

@@ -3,7 +3,7 @@ import PostgresClient
 import PushCore
 
 extension Store {
-    /// What the catalog says of a view: its full name, quoted, and the columns that this role may read.
+    /// What the catalog says of a view: its full name, quoted, and the columns that the role may read that reads views.
     func resolve(name: String, view: String) async throws -> (view: String, columns: [MappingColumn]) {
         let rows: PostgresResult
         do {
@@ -19,7 +19,7 @@ extension Store {
             throw StoreError(
                 .invalid,
                 "Target mapping \"\(name)\": there is no view \(view) in this database, or its schema may not be used.",
-                hint: "create it, grant USAGE on its schema, and write schema.view"
+                hint: "create it, and write schema.view"
             )
         }
         guard try rows.bool(0, 1) else {
@@ -37,39 +37,39 @@ extension Store {
             throw StoreError(
                 .invalid,
                 "Target mapping \"\(name)\": \(view) may not be read.",
-                hint: "GRANT SELECT ON \(view) TO pushmta_runtime"
+                hint:
+                    "GRANT USAGE ON SCHEMA \(try rows.text(0, 4)) TO \(ViewReader.role); GRANT SELECT ON \(try rows.text(0, 0)) TO \(ViewReader.role)"
             )
         }
         return (try rows.text(0, 0), columns)
     }
 
-    /// One row for each column that may be read, one with nulls if there is none. Our own tables and the catalogs are nobody's
-    /// people; a template or a filter must not reach them.
+    /// One row for each column that may be read, one with nulls if there is none. Sessions look into no schema of other people, so a name
+    /// without one is looked for in `public`. Our own tables and the catalogs are no mappings; a template or a filter must not reach them.
     private static let catalogSQL = """
         SELECT format('%I.%I', n.nspname, c.relname),
             c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname NOT IN ('pushmta', 'pushmta_engine', 'pushmta_raw', 'information_schema')
-                AND n.nspname !~ '^pg_', a.attname, format_type(a.atttypid, a.atttypmod)
+                AND n.nspname !~ '^pg_', a.attname, format_type(a.atttypid, a.atttypmod),
+            quote_ident(n.nspname)
         FROM pg_class c
         JOIN pg_namespace n ON n.oid = c.relnamespace
         LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-            AND has_column_privilege(c.oid, a.attnum, 'SELECT')
-        WHERE c.oid = to_regclass($1)
+            AND has_schema_privilege('\(ViewReader.role)', n.oid, 'USAGE')
+            AND has_column_privilege('\(ViewReader.role)', c.oid, a.attnum, 'SELECT')
+        WHERE c.oid = coalesce(to_regclass($1), CASE WHEN strpos($1, '.') = 0 THEN to_regclass('public.' || $1) END)
         ORDER BY a.attnum
         """
 
     /// Whether looking up one key reads the whole view: then each chunk of a preparation does, and a part's load too.
     public func readsWholeView(_ mapping: TargetMapping) async throws -> Bool {
-        // Not a constant, from which the planner could tell that it is no key.
-        let userKey = "(SELECT s.user_key FROM pushmta_engine.subscription s LIMIT 1)"
-        let lookUp = "SELECT FROM \(mapping.view) m WHERE \(mapping.keyCondition(userKey: userKey))"
-        let plan = try await transaction { transaction in
-            // A scan of the whole view is then chosen only where nothing else is possible.
-            try await transaction.execute(PostgresStatement("SET LOCAL enable_seqscan = off", prepare: false))
-            return try await transaction.execute(
-                PostgresStatement("EXPLAIN (COSTS OFF) \(lookUp)", prepare: false)
-            )
-        }
-        return try !all(plan) { rows, row in try rows.text(row, 0) }.contains { $0.contains("Index Cond") }
+        let plan = try await views.read(
+            mapping.readSQL(["''"], oneByOne: true),
+            userKeys: [""],
+            timeout: nil,
+            showsPlan: true
+        )
+        // Its session does without a scan of the whole view unless nothing else is possible.
+        return !plan.contains { $0.first??.contains("Index Cond") == true }
     }
 }
 

@@ -44,10 +44,13 @@ extension Store {
             columns: resolved.columns
         )
         let key = SQLName.quoted(keyColumn)
-        let doubled = try await query(
-            "SELECT 1 FROM \(mapping.view) m WHERE m.\(key) IS NOT NULL GROUP BY m.\(key) HAVING count(*) > 1 LIMIT 1"
+        // A large one takes its time.
+        let doubled = try await views.read(
+            "SELECT '{}'::text[] FROM \(mapping.view) m WHERE m.\(key) IS NOT NULL GROUP BY m.\(key) HAVING count(*) > 1 LIMIT 1",
+            userKeys: [],
+            timeout: nil
         )
-        guard doubled.rowCount == 0 else {
+        guard doubled.isEmpty else {
             throw StoreError(
                 .invalid,
                 "\(view) has several rows with the same \(keyColumn), so a user key does not say who the person is.",

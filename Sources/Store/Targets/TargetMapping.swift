@@ -47,8 +47,12 @@ extension TargetMapping {
     /// Rows of alias `m` whose key is a user key: written so that an index of the key column serves, whatever its type.
     func keyCondition(userKey: String) -> String {
         let key = "m." + SQLName.quoted(keyColumn.name)
+        if let schema = keyColumn.schemaOfCitext {
+            // An extension's, whose operator is looked up nowhere.
+            return "\(key) OPERATOR(\(schema).=) \(userKey)::\(keyColumn.baseType)"
+        }
         return switch keyColumn.baseType {
-        case "text", "character varying", "citext", "name": "\(key) = \(userKey)"
+        case "text", "character varying", "name": "\(key) = \(userKey)"
         // As the number is written: 007 is not 7.
         case "smallint", "integer", "bigint":
             "\(key) = CASE WHEN \(userKey) ~ '^(0|-?[1-9][0-9]{0,17})$' THEN \(userKey)::bigint END"
@@ -58,18 +62,31 @@ extension TargetMapping {
         }
     }
 
-    /// A join that adds alias `m` with these columns as texts under their own names, all null if the user key has no row. Of
-    /// several rows of a key any one counts.
+    /// Reads columns of the rows of some user keys, for ``ViewReader``: a list of the keys that have a row, then a list for each column.
+    /// Of several rows of a key any one counts.
     ///
-    /// - Parameter userKey: the user key as the statement has it, for example `s.user_key`.
-    func lateralJoin(columns: [String], userKey: String) throws -> String {
-        let list = try columns.map { name in
-            let quoted = SQLName.quoted(try column(name).name)
-            return "m.\(quoted)::text AS \(quoted)"
-        }
+    /// - Parameters:
+    ///   - columns: expressions over alias `m` that give texts.
+    ///   - oneByOne: whether each key is looked up by itself: a view that computes something over many rows then need not do so for all.
+    ///     For thousands of keys one look at the view is quicker.
+    func readSQL(_ columns: [String], oneByOne: Bool) -> String {
+        let list = columns.enumerated().map { ", \($1) AS c\($0)" }.joined()
+        let names = ["user_key"] + columns.indices.map { "c\($0)" }
+        let condition = keyCondition(userKey: "k.user_key")
+        let found =
+            oneByOne
+            ? """
+            SELECT k.user_key, m.* FROM unnest($1) k(user_key)
+                CROSS JOIN LATERAL (SELECT true AS is_there\(list) FROM \(view) m WHERE \(condition) LIMIT 1) m
+            """
+            : """
+            SELECT DISTINCT ON (k.user_key) k.user_key\(list) FROM unnest($1) k(user_key) JOIN \(view) m ON \(condition)
+                ORDER BY k.user_key
+            """
         return """
-            LEFT JOIN LATERAL (SELECT \(list.joined(separator: ", ")) FROM \(view) m
-                WHERE \(userKey) <> '' AND \(keyCondition(userKey: userKey)) LIMIT 1) m ON true
+            SELECT x.list FROM (SELECT \(names.map { "array_agg(f.\($0)) AS \($0)" }.joined(separator: ", ")) FROM (\(found)) f) a
+            CROSS JOIN LATERAL (VALUES \(names.enumerated().map { "(\($0), a.\($1))" }.joined(separator: ", "))) x(place, list)
+            ORDER BY x.place
             """
     }
 }
@@ -97,6 +114,9 @@ public struct MappingColumn: Sendable, Hashable {
         default: .text
         }
     }
+
+    /// The schema of the extension citext, whose texts are the same in capitals and small letters; nil if the column has another type.
+    var schemaOfCitext: Substring? { baseType.hasSuffix(".citext") ? baseType.dropLast(".citext".count) : nil }
 
     /// The type without its modifiers.
     var baseType: Substring { type.prefix { $0 != "(" } }

@@ -116,7 +116,7 @@ struct ChildInbox: Sendable {
         case .drain, .fastShutdown: departure.isAsked.store(true, ordering: .relaxed)
         // It must not push the command to drain out of the stream.
         case .trace: if departure.isAsked.load(ordering: .relaxed) { return }
-        case .wake: break
+        case .wake, .leaveWhenDone: break
         }
         commandWriter.yield(message)
     }

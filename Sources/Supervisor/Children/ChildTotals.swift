@@ -14,6 +14,8 @@ final class ChildTotals: Sendable {
         var late: Int64 = 0
         var cpuSeconds = 0.0
         var gateway = SecondsHistogram()
+        /// Of single messages.
+        var waits = SecondsHistogram()
 
         /// Adds what a child has done between two of its lines.
         mutating func add(_ now: ChildStatus, since before: ChildStatus?) {
@@ -25,6 +27,7 @@ final class ChildTotals: Sendable {
             let old = before?.figures ?? ChildFigures()
             cpuSeconds += max(0, figures.cpuSeconds - old.cpuSeconds)
             gateway.add(figures.gateway, since: old.gateway)
+            waits.add(figures.waits, since: old.waits)
             for count in figures.messages.prefix(Self.mostOutcomes) {
                 let known = old.messages.first {
                     $0.outcome == count.outcome && $0.reasonClass == count.reasonClass

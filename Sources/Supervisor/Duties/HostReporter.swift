@@ -1,4 +1,5 @@
 import OperatingSystem
+import ProcessEvents
 import Store
 import Synchronization
 import SystemPackage
@@ -32,7 +33,14 @@ struct HostReporter: Sendable {
 
     /// Keeps it fresh, and returns what operators have asked for there.
     func heartbeat() async throws -> HostRequests {
-        try await store.recordHostHeartbeat(makeReport(stopped: false))
+        do {
+            let requests = try await store.recordHostHeartbeat(makeReport(stopped: false))
+            condition.pulse.note(true)
+            return requests
+        } catch {
+            condition.pulse.note(false)
+            throw error
+        }
     }
 
     /// Says that the supervisor has ended in order.
@@ -43,7 +51,7 @@ struct HostReporter: Sendable {
     private func makeReport(stopped: Bool) -> HostReport {
         let values = condition.current
         let troubles = values.troubles
-        return HostReport(
+        var report = HostReport(
             id: folder.hostID,
             name: settings.hostName,
             pid: getpid(),
@@ -62,6 +70,34 @@ struct HostReporter: Sendable {
             alarmRemedy: troubles.map(\.remedy).joined(separator: "; "),
             isAsleep: values.isAsleep
         )
+        report.startNonce = values.startNonce
+        return report
+    }
+}
+
+/// Finds out whether another supervisor lives under the id of this folder, which is a copy of that one's then.
+///
+/// No one else owns this folder: a supervisor that still gives signs of life is another host. One sign after the first look may have been
+/// on its way when its supervisor died; a second one is proof.
+struct HostIdentityCheck: Sendable {
+    /// Three heartbeats and a half.
+    var time = Duration.milliseconds(3_500)
+    var interval = Duration.milliseconds(250)
+    private static let proof = 2
+
+    /// The other supervisor's last sign; nil if there is none.
+    func other(_ store: Store, _ id: String) async throws -> HostSign? {
+        guard var last = try await store.hostSign(id), last.isFresh else { return nil }
+        let end = ContinuousClock.now + time
+        var signs = 0
+        while ContinuousClock.now < end {
+            try await Task.sleep(for: interval)
+            guard let next = try await store.hostSign(id), next.isFresh else { return nil }
+            if next.heartbeat != last.heartbeat { signs += 1 }
+            last = next
+            if signs >= Self.proof { return last }
+        }
+        return nil
     }
 }
 
@@ -85,6 +121,14 @@ final class HostCondition: Sendable {
         var throttled: [ChildKind] = []
         /// What people call these.
         var names = RouteNames()
+        /// Why no more children are started for want of connections to the database; nil if there are enough.
+        var connectionShortage: String?
+        /// Tells this start of the supervisor from others.
+        var startNonce: String?
+        /// Whether another start has taken this host.
+        var isHostLost = false
+        /// Which host's folder this one is a copy of; nil if of none.
+        var copiedFrom: String?
         /// Journals in the folder that were not replayed and put aside.
         var journalsPutAside: [String] = []
         /// Why the disk of the journals takes nothing; nil if it does.
@@ -99,6 +143,22 @@ final class HostCondition: Sendable {
                     text: "Children for \(names.text(kind)) die before their first message.",
                     remedy: "`pushmta status --ended` shows what the last one said; put it right, and "
                         + "`pushmta app resume \(names.application(kind.applicationID))` starts others at once"
+                )
+            }
+            if let connectionShortage {
+                troubles.append(
+                    (
+                        connectionShortage,
+                        "raise max_connections of PostgreSQL, or lower mta.master.maxSmallChildren and maxSpareServers"
+                    )
+                )
+            }
+            if let copiedFrom {
+                troubles.append(
+                    (
+                        "The folder \(copiedFrom), so this host has a new id; this notice stays until its next start.",
+                        "do not copy folders of journals: a new host makes its own"
+                    )
                 )
             }
             if let journalTrouble {
@@ -133,6 +193,12 @@ final class HostCondition: Sendable {
     private let values = Mutex(Values())
     /// What was last read from the database for metrics; nil before the first time.
     let reading = Mutex<EngineReading?>(nil)
+    /// Which sessions block us with a lock.
+    let locks = Mutex(LockWatch())
+    /// The alarms that there were at the last look; nil before the first.
+    let alarms = Mutex<AlarmReading?>(nil)
+    /// The heartbeats that reach the database.
+    let pulse = DatabasePulse(startsUp: true)
 
     var current: Values { values.withLock { $0 } }
 
@@ -144,8 +210,9 @@ final class HostCondition: Sendable {
             values.isClaiming = plan.isClaiming
             values.isDatabaseAvailable = plan.database.isAvailable
             values.children = plan.aliveCount
-            values.maxChildren = plan.settings.maxSpareServers
+            values.maxChildren = plan.settings.maxChildren
             values.names = RouteNames(plan.routes)
+            values.connectionShortage = plan.isShortOfConnections ? plan.connectionText : nil
             values.throttled = plan.throttles.filter { !$0.value.isOpen(at: now) }.keys.sorted()
             values.hasWork = !plan.work.isEmpty
             if !plan.isClaiming {

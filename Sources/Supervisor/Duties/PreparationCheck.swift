@@ -4,29 +4,48 @@ import Store
 
 /// What can be said against a delivery before anything of it is made, from its content, applications and accounts alone.
 public enum PreparationCheck {
-    /// Why the delivery cannot be sent, for the operator to read; nil if nothing speaks against it.
+    /// Why the delivery cannot be sent, a line a problem, for the operator to read; nil if nothing speaks against it.
     public static func problem(with job: PreparationJob) -> String? {
+        let found = problems(with: job)
+        return found.isEmpty ? nil : found.joined(separator: "\n")
+    }
+
+    /// Every problem of the delivery at once, so that no one corrects one thing only to learn of the next.
+    private static func problems(with job: PreparationJob) -> [String] {
         if job.applications.isEmpty {
-            return "The delivery has no application to send to. Give it at least one application of its service."
+            return ["The delivery has no application to send to. Give it at least one application of its service."]
         }
         do {
             _ = try PushContent(json: job.content)
         } catch {
-            return "The content cannot be used: \(error)"
+            return ["The content cannot be used: \(error)"]
         }
+        var problems: [String] = []
         // One without a credential must not keep the others waiting: its own messages wait, and its state says why.
         if job.applications.allSatisfy({ $0.credentialID == nil }) {
-            return "Application '\(job.applications[0].name)': it has no credential for its gateway. "
-                + "Set one with 'pushmta credential set'."
+            problems.append(
+                "Application '\(job.applications[0].name)': it has no credential for its gateway. "
+                    + "Set one with 'pushmta credential set'."
+            )
         }
         let credentials = job.credentials + Array(repeating: nil, count: job.applications.count)
         for ((application, account), credential) in zip(zip(job.applications, job.accounts), credentials) {
-            let found =
-                problem(credential, application, account)
-                ?? problem(job.content, job.deliveryID, application, account, credential)
-            if let found { return "Application '\(application.name)': \(found)" }
+            let found = [
+                problem(credential, application, account),
+                problem(job.content, job.deliveryID, application, account, credential),
+            ]
+            problems += found.compactMap { $0 }.map { "Application '\(application.name)': \($0)" }
         }
-        return nil
+        return problems
+    }
+
+    /// What of a delivery's content is probably meant otherwise, for the log; nil if nothing is.
+    public static func warning(of job: PreparationJob) -> String? {
+        guard let warnings = try? PushContent(json: job.content).warnings, let first = warnings.first else {
+            return nil
+        }
+        let others = warnings.count > 1 ? " (and \(warnings.count - 1) more)" : ""
+        return "Delivery \(job.deliveryID) is sent with \(first)\(others)."
     }
 
     /// What can be said against a credential before a gateway says it.

@@ -18,7 +18,8 @@ actor PreparationDuty {
     private static let slowLimit = Duration.seconds(30)
     /// So many times smaller are the chunks of a slow delivery.
     private static let slowDivisor = 10
-    /// Deliveries that are taken in hand before others go on: a short one that has just begun does not wait for a round of long ones.
+    /// Deliveries that are begun before others go on: a short one that has just begun does not wait for a round of long ones. No more are
+    /// under way at once, so that what is begun ends first, however many are to begin; those that wait for children do not count.
     private static let newAtOnce = 10
 
     private let store: Store
@@ -29,10 +30,12 @@ actor PreparationDuty {
     /// Whether the supervisor still takes new work.
     private let isClaiming: @Sendable () -> Bool
     /// Called when a chunk is committed, so that children may start on it, and when a delivery is prepared.
-    private let chunkMade: @Sendable () -> Void
+    private let chunkMade: @Sendable (ChunkResult) -> Void
     private var jobs: [PreparationJob] = []
     /// Those of which a chunk was made: they may have to wait for the next one.
     private var begun: Set<Int64> = []
+    /// Those whose children have enough to do, as the last look showed it.
+    private var waiting: Set<Int64> = []
     /// Deliveries that are prepared beside the others; the one that is at work is the first.
     private var slowJobs: [PreparationJob] = []
 
@@ -43,7 +46,7 @@ actor PreparationDuty {
         settings: SupervisorSettings,
         logger: Logger,
         isClaiming: @escaping @Sendable () -> Bool,
-        chunkMade: @escaping @Sendable () -> Void
+        chunkMade: @escaping @Sendable (ChunkResult) -> Void
     ) {
         self.store = store
         self.slowStore = slowStore
@@ -58,7 +61,8 @@ actor PreparationDuty {
     func prepareAll() async throws -> Bool {
         var didSomething = false
         while isClaiming(), !Task.isCancelled {
-            let began = try await beginNew()
+            let urgent = jobs.filter { !waiting.contains($0.deliveryID) }.map(\.priority).max()
+            let began = try await beginNew(atLeast: urgent ?? .min)
             let wentOn = try await prepareNextChunks()
             didSomething = didSomething || began || wentOn
             guard began || wentOn else { break }
@@ -66,28 +70,38 @@ actor PreparationDuty {
         return didSomething || !jobs.isEmpty
     }
 
-    /// Takes deliveries in hand that are to begin, and makes the first chunk of each; returns whether there was one.
-    private func beginNew() async throws -> Bool {
+    /// Takes deliveries in hand that are to begin, the most urgent first, and makes the first chunk of each; returns whether there was one.
+    ///
+    /// - Parameter least: the priority of what is in hand and can go on: what is less urgent does not begin before.
+    private func beginNew(atLeast least: Int16 = .min) async throws -> Bool {
         for count in 0..<Self.newAtOnce where isClaiming() {
-            let inHand = (jobs + slowJobs).map(\.deliveryID)
-            guard let job = try await store.claimDeliveryToPrepare(host: hostID, except: inHand) else {
+            guard jobs.count(where: { !waiting.contains($0.deliveryID) && $0.priority >= least }) < Self.newAtOnce
+            else {
                 return count > 0
             }
+            let inHand = (jobs + slowJobs).map(\.deliveryID)
+            guard
+                let job = try await store.claimDeliveryToPrepare(host: hostID, except: inHand, atLeast: least)
+            else { return count > 0 }
             if let problem = PreparationCheck.problem(with: job) {
-                try await fail(job, problem)
+                try await giveBack(job, problem)
                 continue
             }
             let text = "Preparing delivery \(job.deliveryID)\(job.resumed ? ", which was begun before" : "")"
             logger.info("\(text)", metadata: Self.keys(job))
+            if let warning = PreparationCheck.warning(of: job) {
+                logger.warning("\(warning)", metadata: Self.keys(job))
+            }
             jobs.append(job)
             try await go(on: job)
         }
         return true
     }
 
-    /// Goes round once, over those that need not wait; an error of one delivery comes to light after the others had their turn. Returns
-    /// whether anybody had one.
+    /// Goes round once, over the most urgent of those that need not wait; an error of one delivery comes to light after the others had
+    /// their turn. Returns whether there was one.
     private func prepareNextChunks() async throws -> Bool {
+        waiting = []
         guard !jobs.isEmpty else { return false }
         let turns = try await store.chunksInTurn(
             jobs.map(\.deliveryID).filter(begun.contains),
@@ -95,15 +109,22 @@ actor PreparationDuty {
             ofDelivery: settings.partsPerChunk,
             ofApplication: settings.maxReadyParts
         )
+        waiting = Set(turns.filter { $0.value == 0 }.keys)
+        let ready = jobs.filter { !waiting.contains($0.deliveryID) }
+        guard let priority = ready.map(\.priority).max() else { return false }
         var trouble: (any Error)?
         var hadTurn = false
-        for job in jobs {
+        round: for job in ready where job.priority == priority {
             do {
                 for _ in 0..<(turns[job.deliveryID] ?? 1) where isClaiming() && isInHand(job) {
                     hadTurn = true
                     try await go(on: job)
                     // Between two chunks of those that are long.
-                    _ = try await beginNew()
+                    _ = try await beginNew(atLeast: priority)
+                    // What is more urgent has the next one.
+                    if jobs.contains(where: { $0.priority > priority && !waiting.contains($0.deliveryID) }) {
+                        break round
+                    }
                 }
             } catch {
                 trouble = error
@@ -161,18 +182,19 @@ actor PreparationDuty {
                 partsPerChunk: isSlow ? max(1, settings.partsPerChunk / Self.slowDivisor) : settings.partsPerChunk,
                 timeout: isSlow ? Self.slowLimit : Self.quickLimit
             )
-            if chunk.parts > 0 || chunk.done { chunkMade() }
+            if chunk.parts > 0 || chunk.done { chunkMade(chunk) }
             if chunk.done { logger.info("Delivery \(job.deliveryID) is prepared", metadata: Self.keys(job)) }
             return chunk.done || chunk.busy
         } catch {
             switch store.decision(on: error, of: job) {
             case .passes: throw error
             case .waits(_, isTimeout: true) where !isSlow: prepareBeside(job)
-            case .waits(let reason, isTimeout: _):
-                let text = "Delivery \(job.deliveryID) cannot be prepared now, and waits: \(error)"
+            case .waits(let words, isTimeout: _):
+                let reason = await store.waitReason(words, after: error)
+                let text = "Delivery \(job.deliveryID) cannot be prepared now, and waits: \(reason)"
                 logger.warning("\(text)", metadata: Self.keys(job))
                 try await store.postponePreparation(job.deliveryID, reason: reason)
-            case .fails(let reason): try await fail(job, "The preparation failed: \(reason)")
+            case .fails(let reason): try await giveBack(job, "The preparation failed: \(reason)")
             }
             return true
         }
@@ -180,8 +202,13 @@ actor PreparationDuty {
 
     private static func keys(_ job: PreparationJob) -> Logger.Metadata { ["delivery": "\(job.deliveryID)"] }
 
-    private func fail(_ job: PreparationJob, _ reason: String) async throws {
-        logger.event(.deliveryFailed, "Delivery \(job.deliveryID) has failed: \(reason)", Self.keys(job))
-        try await store.failDelivery(job.deliveryID, reason: reason)
+    /// Back to its author, with what is wrong: it can be corrected and started again.
+    private func giveBack(_ job: PreparationJob, _ reason: String) async throws {
+        let state = try await store.returnDelivery(job.deliveryID, reason: reason)
+        logger.event(
+            .deliveryReturned,
+            "Delivery \(job.deliveryID) cannot be prepared and is \(state.rawValue): \(reason)",
+            Self.keys(job)
+        )
     }
 }

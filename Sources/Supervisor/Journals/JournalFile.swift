@@ -25,6 +25,8 @@ struct JournalFile: Sendable {
         case foreign
         /// It is damaged, or of a format that this program does not know.
         case unreadable
+        /// It says less than its child had written: an old copy was put back in its place.
+        case older
     }
 
     let path: FilePath
@@ -81,12 +83,15 @@ struct JournalContents: Sendable {
     var summary: JournalSummary
     /// Where and why reading ended early; nil for a journal that is whole or merely torn at its end.
     var damage: JournalError?
+    /// How much its child had written up to its end, with what cuts have taken out.
+    var writtenLength: Int64
 
     init(_ bytes: [UInt8]) throws {
         var decoder = try JournalDecoder(bytes)
         header = decoder.header
         summary = JournalSummary()
         while let record = decoder.next() { summary.add(record) }
+        writtenLength = decoder.writtenLength
         if decoder.isDamaged { damage = JournalError(code: .damaged(offset: decoder.validLength)) }
     }
 }

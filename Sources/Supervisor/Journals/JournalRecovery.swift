@@ -71,11 +71,19 @@ actor JournalRecovery {
         if case .foreign(let why) = decision {
             return try await renounce(file, .foreign, why, child, isKnownDead: isKnownDead)
         }
+        // Asked for first, as what is stored now is told no length. After another boot a tail that is missing is nothing unusual.
+        let told = try await store.journalLength(ofChild: child)
+        let isOlder = decision == .ours && contents.damage == nil && contents.writtenLength < told
         let stored = await storeFacts(contents.summary, of: child)
-        let isTailLost = decision == .ofEarlierBoot || contents.damage != nil
+        let isTailLost = decision == .ofEarlierBoot || contents.damage != nil || isOlder
         try await release(child, journal: contents.summary, isTailLost: isTailLost, but: stored.missing)
         if let trouble = stored.trouble { throw trouble }
-        if let damage = contents.damage {
+        if isOlder {
+            let text =
+                "The journal \(file.path) is put aside: it ends at byte \(contents.writtenLength), but its child had written \(told), so it is an old copy. Its answers are stored; messages up to the mark that it does not answer are ambiguous"
+            logger.event(.journalPutAside, "\(text)", ["child": "\(child)"])
+            try file.putAside(.older)
+        } else if let damage = contents.damage {
             let text = "The journal \(file.path) is put aside, its answers up to the damage are stored: \(damage)"
             logger.event(.journalPutAside, "\(text)", ["child": "\(child)"])
             try file.putAside(.unreadable)

@@ -31,6 +31,12 @@ struct ChildRecord: Sendable, Equatable {
     let startedAt: ContinuousClock.Instant
     /// Which reading of the settings it was started with.
     let settingsEpoch: Int
+    /// How long it keeps its place without having resolved a message: what a token or a connection takes is no standstill.
+    let tenure: Duration
+    /// Whether its kind has had so much to send that it fills a core; until it has nothing to do.
+    var isLarge: Bool
+    /// Whether it was told to leave when it is done.
+    var leavesWhenDone = false
     /// Whether its account or application is not any more as it took it over.
     var isOutdated = false
     var phase = Phase.starting
@@ -44,10 +50,19 @@ struct ChildRecord: Sendable, Equatable {
     /// Whether it was told to leave without waiting for the database.
     var isShuttingDownFast = false
 
-    init(generation: Int32, kind: ChildKind, settingsEpoch: Int, at now: ContinuousClock.Instant) {
+    init(
+        generation: Int32,
+        kind: ChildKind,
+        settingsEpoch: Int,
+        tenure: Duration = SetBack.shortestTenure,
+        isLarge: Bool = false,
+        at now: ContinuousClock.Instant
+    ) {
         self.generation = generation
         self.kind = kind
         self.settingsEpoch = settingsEpoch
+        self.tenure = tenure
+        self.isLarge = isLarge
         startedAt = now
         heardAt = now
         progressAt = now
@@ -77,8 +92,18 @@ struct ChildRecord: Sendable, Equatable {
     /// Measured between its lines: one that is late with them is no reason to doubt what it does.
     var isStalled: Bool {
         guard phase == .running else { return false }
-        return status?.state == .stalled || isProbing || isBusy && progressAt.advanced(by: Self.standstill) <= heardAt
+        return status?.state == .stalled || isProbing
+            || isBusy && progressAt.advanced(by: Self.standstill) <= heardAt && !hasTenure(at: heardAt)
     }
+
+    /// Whether it still has to show what it can do: progress comes before fairness.
+    func hasTenure(at now: ContinuousClock.Instant) -> Bool {
+        !hasResolvedAMessage && now < startedAt.advanced(by: tenure)
+    }
+
+    /// Whether it has nothing to do, and has had the time to find something: on a machine that is busy a process takes seconds until its
+    /// first claim, and what it has just claimed is on offer no more.
+    func isIdleForGood(at now: ContinuousClock.Instant) -> Bool { isIdle && !hasTenure(at: now) }
 
     /// Whether it finds out now and then whether a gateway in trouble takes messages again; another one can go on with that at any time.
     var isProbing: Bool { status?.state == .probing }
@@ -97,6 +122,7 @@ struct ChildRecord: Sendable, Equatable {
         if !isBusy || isWaiting || new.progress != status?.progress { progressAt = now }
         heardAt = now
         status = new
+        if Int64(new.inFlight) > WorkOnOffer.smallMessages { isLarge = true }
         if phase == .starting { phase = .running }
     }
 }

@@ -25,6 +25,7 @@ extension SupervisorPlan {
     mutating func heard(_ generation: Int32, _ status: ChildStatus, at now: ContinuousClock.Instant) {
         guard var child = children[generation], child.isAlive else { return }
         child.heard(status, at: now)
+        if child.isIdle, !work.contains(where: { $0.kind == child.kind }) { child.isLarge = false }
         children[generation] = child
         guard child.hasResolvedAMessage else { return }
         if throttles[child.kind]?.isRefuted(byChildOf: child.startedAt) ?? false { throttles[child.kind] = nil }
@@ -57,6 +58,8 @@ extension SupervisorPlan {
         children[generation] = child
         actions.append(.recover(generation: generation, end))
         if end.reason == .circuitOpen || end.reason == .gatewayTrouble { foundClosed(child.kind) }
+        // It looked last, and what was on offer was its own.
+        if end.reason == .idle { work.removeAll { $0.kind == child.kind } }
         if end.reason == .gatewayTrouble { probesSoon[child.kind] = now.advanced(by: ProbePace.longest * 2) }
         report(child, end, termination, wasAsked: wasAsked, at: now, &actions)
     }

@@ -60,8 +60,11 @@ extension SupervisorPlan {
         guard !children.values.contains(where: \.isLeaving) else { return }
         let active = children.values.filter(\.isActive).sorted { $0.generation < $1.generation }
         let outdated = active.first { $0.settingsEpoch < settingsEpoch || $0.isOutdated }
-        if active.count > settings.maxSpareServers {
+        if active.count > settings.maxChildren {
             if let child = outdated ?? active.last { askToDrain(child.generation, at: now, &actions) }
+        } else if let grown = grownBeyondPlaces(active, at: now) {
+            actions.append(.log(PlanLine(.info, "\(name(grown)) has more to do than there are places.", keys(grown))))
+            leaveAtOnce(grown.generation, at: now, &actions)
         } else if let outdated {
             replace(outdated, at: now, &actions)
         }

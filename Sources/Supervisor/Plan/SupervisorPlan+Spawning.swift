@@ -2,13 +2,14 @@ import Logging
 import ProcessEvents
 import ProcessProtocol
 import PushCore
+import Store
 
 extension SupervisorPlan {
     /// At most one child a second is started, so that a mistake cannot become a storm of processes…
     static let spawnInterval = Duration.seconds(1)
-    /// …of each kind that has work and no child, as when many gateways are in trouble at once and each wants its probe: these follow one
-    /// another as fast as a process starts…
-    static let firstChildInterval = Duration.milliseconds(100)
+    /// …of each kind that has work and no child, as when hundreds of applications have a little to send: these follow one another as fast
+    /// as a process starts. Each kind has its own second, and its own throttle when its children die…
+    static let firstChildInterval = Duration.milliseconds(25)
     /// …except in the first second of work, when the machine has nothing else to do.
     static let startUpBurst = Duration.seconds(1)
     /// A child more is worth its start when this many parts wait for each one: about half a second's work of a fast child.
@@ -19,18 +20,34 @@ extension SupervisorPlan {
     /// Starts children where they are wanted and there is room, or makes room.
     mutating func spawn(at now: ContinuousClock.Instant, _ actions: inout [SupervisorAction]) {
         guard database.isAvailable, isJournalDiskUsable else { return }
-        while let kind = nextKind(at: now) {
-            guard aliveCount < settings.maxSpareServers else {
-                makeRoom(at: now, &actions)
-                return
-            }
+        while true {
+            let places = places(at: now)
+            guard let kind = nextKind(places, at: now) else { break }
             guard maySpawn(at: now) || mayStartFirst(kind, at: now) else { return }
             let ready = work.first { $0.kind == kind }?.readyParts ?? 0
             let text =
-                "A child more for \(text(kind)): parts ready \(ready), its children \(activeCount(kind)), all children \(aliveCount) of \(settings.maxSpareServers)"
+                "One more child for \(text(kind)): parts ready \(ready), its children \(activeCount(kind)), all children \(places.alive), \(places.large) of them large"
             actions.append(.log(PlanLine(.debug, text, keys(kind))))
             _ = start(kind, at: now, &actions)
         }
+        makeRoom(at: now, &actions)
+    }
+
+    /// The connections that a child opens: for loads, for outcomes, for control.
+    static let connectionsPerChild = 3
+    /// A child that is younger than this at a look may not have all of its connections yet.
+    private static let timeToConnect = Duration.milliseconds(500)
+
+    /// The places that are taken, and whether the database has connections for one child more. One child is always tried.
+    func places(at now: ContinuousClock.Instant) -> Places {
+        var places = Places(children.values, settings)
+        guard let connections, places.alive > 0 else { return places }
+        let young = children.values.count {
+            $0.isAlive && $0.startedAt.advanced(by: Self.timeToConnect) > connections.at
+        }
+        places.hasConnections =
+            connections.room.left - Self.connectionsPerChild * (young + 1) >= settings.freeConnections
+        return places
     }
 
     /// Starts a child of a kind and returns its generation.
@@ -40,12 +57,25 @@ extension SupervisorPlan {
         _ actions: inout [SupervisorAction]
     ) -> Int32 {
         let generation = nextGeneration()
-        children[generation] = ChildRecord(generation: generation, kind: kind, settingsEpoch: settingsEpoch, at: now)
+        children[generation] = ChildRecord(
+            generation: generation,
+            kind: kind,
+            settingsEpoch: settingsEpoch,
+            tenure: backOffs[kind]?.tenure ?? SetBack.shortestTenure,
+            isLarge: isLarge(kind),
+            at: now
+        )
         starvingSince[kind] = nil
         spawns.last = now
         spawns.lastOfKind[kind] = now
         actions.append(.spawn(generation: generation, kind))
         return generation
+    }
+
+    /// Whether a child of the kind fills a core, by what is on offer or by what its other children do.
+    private func isLarge(_ kind: ChildKind) -> Bool {
+        work.contains { $0.kind == kind && $0.isLarge }
+            || children.values.contains { $0.isActive && $0.isLarge && $0.kind == kind }
     }
 
     /// Whether a child of the kind may be started now, if there is a place for it.
@@ -77,21 +107,23 @@ extension SupervisorPlan {
         throttles[kind]?.isOpen(at: now) ?? true
     }
 
-    /// The kind that the next child should have, whether or not there is room for it.
-    private func nextKind(at now: ContinuousClock.Instant) -> ChildKind? {
-        kindWithWork(at: now) ?? standingKind(at: now) ?? spareKind(at: now)
+    /// The kind that the next child should have, of those for which there is a place.
+    private func nextKind(_ places: Places, at now: ContinuousClock.Instant) -> ChildKind? {
+        kindWithWork(places, at: now) ?? standingKind(places, at: now) ?? spareKind(places, at: now)
     }
 
     /// The kind with work and too few children: those without any child first, unless theirs could send nothing, of these the ones for
     /// which a place was made, then the more urgent, then the fewer children, then those that wait for longest.
-    private func kindWithWork(at now: ContinuousClock.Instant) -> ChildKind? {
+    private func kindWithWork(_ places: Places, at now: ContinuousClock.Instant) -> ChildKind? {
+        let hasPlaceForMore = hasPlaceForMore(places, at: now)
         let candidates = work.filter { offer in
             let wanted = (offer.readyParts + Self.readyPartsPerChild - 1) / Self.readyPartsPerChild
-            let count = activeCount(offer.kind)
-            return count < wanted && isOpen(offer.kind, at: now) && (count == 0 || hasPlaceForMore(at: now))
+            let count = places.active[offer.kind] ?? 0
+            guard count < wanted, isOpen(offer.kind, at: now) else { return false }
+            return places.hasPlace(isLarge: offer.isLarge) && (count == 0 || hasPlaceForMore)
         }
         return candidates.min { left, right in
-            let (leftCount, rightCount) = (activeCount(left.kind), activeCount(right.kind))
+            let (leftCount, rightCount) = (places.active[left.kind] ?? 0, places.active[right.kind] ?? 0)
             let isLeftNew = leftCount == 0 && !isStandingBack(left.kind, at: now)
             let isRightNew = rightCount == 0 && !isStandingBack(right.kind, at: now)
             if isLeftNew != isRightNew { return isLeftNew }
@@ -105,103 +137,70 @@ extension SupervisorPlan {
     }
 
     /// Whether a kind without a child has waited for so long that others make room for it, however urgent they are.
-    private func hasWaited(_ kind: ChildKind, at now: ContinuousClock.Instant) -> Bool {
+    func hasWaited(_ kind: ChildKind, at now: ContinuousClock.Instant) -> Bool {
         starvingSince[kind].map { $0.advanced(by: Self.rotationTime) <= now } ?? false
     }
 
     /// Whether a place is left when each kind that has work and no child, or will have some in a moment, has one: a second child of a kind
-    /// does not take the place of a prober.
-    private func hasPlaceForMore(at now: ContinuousClock.Instant) -> Bool {
-        let soon = probesSoon.filter { $0.value > now }.keys
-        let missing = Set(work.lazy.map(\.kind).filter { isOpen($0, at: now) }).union(soon).filter {
-            activeCount($0) == 0
-        }
-        return aliveCount + missing.count < settings.maxSpareServers
+    /// does not take the place of a prober. Small ones have places of their own, if there are any.
+    private func hasPlaceForMore(_ places: Places, at now: ContinuousClock.Instant) -> Bool {
+        let soon = settings.maxSmallChildren > 0 ? [] : probesSoon.filter { $0.value > now }.map(\.key)
+        let withWork = work.filter { isOpen($0.kind, at: now) && ($0.isLarge || settings.maxSmallChildren == 0) }
+        let missing = Set(withWork.map(\.kind) + soon).filter { places.active[$0] == nil }
+        return (settings.maxSmallChildren > 0 ? places.large : places.alive) + missing.count < settings.maxSpareServers
     }
 
     /// A kind without a child for which a message may come at any moment: a process takes far longer to start than a message may
-    /// take to be sent.
-    private func standingKind(at now: ContinuousClock.Instant) -> ChildKind? {
-        guard aliveCount < settings.maxSpareServers else { return nil }
+    /// take to be sent. Half of the places of small children are left to kinds that have work.
+    private func standingKind(_ places: Places, at now: ContinuousClock.Instant) -> ChildKind? {
+        guard places.hasConnections, places.alive < settings.maxSpareServers + settings.maxSmallChildren / 2 else {
+            return nil
+        }
         return standing.first { kind in
-            activeCount(kind) == 0 && isOpen(kind, at: now) && !openCircuits.contains(kind)
+            places.active[kind] == nil && isOpen(kind, at: now) && !openCircuits.contains(kind)
                 && !isStandingBack(kind, at: now)
         }
     }
 
     /// A kind to keep in stock, while there are fewer children than `minSpareServers`, or `startSpareServers` at the start.
-    private func spareKind(at now: ContinuousClock.Instant) -> ChildKind? {
+    private func spareKind(_ places: Places, at now: ContinuousClock.Instant) -> ChildKind? {
         let wanted = max(settings.minSpareServers, isStartUp(now) ? settings.startSpareServers : 0)
-        guard aliveCount < min(wanted, settings.maxSpareServers) else { return nil }
+        guard places.hasConnections, places.alive < min(wanted, settings.maxSpareServers) else { return nil }
         let open = kinds.filter { isOpen($0, at: now) && !openCircuits.contains($0) }
         return open.enumerated().min {
-            (activeCount($0.element), $0.offset) < (activeCount($1.element), $1.offset)
+            (places.active[$0.element] ?? 0, $0.offset) < (places.active[$1.element] ?? 0, $1.offset)
         }?.element
     }
 }
 
-extension SupervisorPlan {
-    /// Asks one child to leave when a kind with work has no child and every place is taken.
-    ///
-    /// Places are few (`maxSpareServers`) and children stay for one kind, so without this a long delivery of one application
-    /// would keep all others waiting.
-    mutating func makeRoom(at now: ContinuousClock.Instant, _ actions: inout [SupervisorAction]) {
-        let starving = work.filter { offer in
-            activeCount(offer.kind) == 0 && isOpen(offer.kind, at: now)
-        }
-        starvingSince = starvingSince.filter { entry in starving.contains { $0.kind == entry.key } }
-        for offer in starving where starvingSince[offer.kind] == nil { starvingSince[offer.kind] = now }
-        // One at a time: the place of a child that is leaving already is the next one to be free.
-        guard !children.values.contains(where: \.isLeaving) else { return }
-        for offer in starving.sorted(by: { $0.priority > $1.priority }) {
-            if let preempted = childToPreempt(for: offer, at: now) {
-                if let child = children[preempted] {
-                    let text = "\(name(child)) makes room for \(text(offer.kind)), which has work and no child."
-                    actions.append(.log(PlanLine(.info, text, keys(child))))
-                }
-                backOff(preempted, at: now)
-                askToDrain(preempted, at: now, &actions)
-                // What it has loaded can be sent by the next child of its kind; somebody waits for its place, and at a slow gateway
-                // the rest of its parts takes the whole drain time.
-                children[preempted]?.isShuttingDownFast = true
-                actions.append(.command(generation: preempted, .fastShutdown, detail: nil))
-                return
-            }
+/// How many places are taken, counted once for many questions.
+///
+/// A child that fills a core has one of `maxSpareServers`. One with little to send waits for the network nearly all of its life, so many of
+/// them share a core: they have `maxSmallChildren` places beside, and may use the others while no large one does.
+struct Places {
+    private(set) var alive = 0
+    private(set) var large = 0
+    /// Children that take new work, of each kind that has any.
+    private(set) var active: [ChildKind: Int] = [:]
+    /// Whether the database has connections for a child more.
+    var hasConnections = true
+    private let settings: SpawnSettings
+
+    init(_ children: some Collection<ChildRecord>, _ settings: SpawnSettings) {
+        self.settings = settings
+        for child in children where child.isAlive {
+            alive += 1
+            if child.isLarge { large += 1 }
+            if child.isActive { active[child.kind, default: 0] += 1 }
         }
     }
 
-    /// The child that has the least reason to stay, or nil as long as all have a better one than the work that waits.
-    private func childToPreempt(for offer: WorkOnOffer, at now: ContinuousClock.Instant) -> Int32? {
-        let active = children.values.filter { $0.phase == .running }.sorted { $0.generation < $1.generation }
-        // One that could send nothing before takes no place from others, but from those that find out whether a gateway is back: there
-        // may be more of them than places, and each has its turn.
-        if isStandingBack(offer.kind, at: now) { return active.last { $0.isProbing }?.generation }
-        if let idle = active.first(where: { record in record.isIdle && !work.contains { $0.kind == record.kind } }) {
-            return idle.generation
-        }
-        // A place in which nothing is sent costs nobody anything; the youngest is the one that gave the least so far.
-        if let stalled = active.last(where: { $0.isStalled }) { return stalled.generation }
-        let hasWaited = hasWaited(offer.kind, at: now)
-        let candidates = active.filter { hasWaited || priority(of: $0.kind) < offer.priority }
-        return candidates.max { left, right in
-            let (leftCount, rightCount) = (activeCount(left.kind), activeCount(right.kind))
-            return (leftCount, right.generation) < (rightCount, left.generation)
-        }?.generation
-    }
-
-    /// A child that leaves because it could send nothing is no reason for the next of its kind to take a place again at once.
-    private mutating func backOff(_ preempted: Int32, at now: ContinuousClock.Instant) {
-        guard let child = children[preempted], child.isStalled else { return }
-        backOffs[child.kind, default: SetBack()].gaveWay(wasProbing: child.isProbing, at: now)
-    }
-
-    func isStandingBack(_ kind: ChildKind, at now: ContinuousClock.Instant) -> Bool {
-        backOffs[kind]?.isStandingBack(at: now) ?? false
-    }
-
-    /// The urgency of what a kind's children have to do; a kind that is not on offer works on its last parts.
-    private func priority(of kind: ChildKind) -> Int {
-        work.first { $0.kind == kind }?.priority ?? Int.max
+    /// Whether a child with so much to do finds one.
+    func hasPlace(isLarge: Bool) -> Bool {
+        guard hasConnections, alive < settings.maxChildren else { return false }
+        return isLarge
+            ? large < settings.maxSpareServers
+            : alive < max(settings.maxSpareServers, large + settings.maxSmallChildren)
     }
 }
 
@@ -269,8 +268,18 @@ struct SetBack: Sendable, Equatable {
     /// The longest is as long as the longest interval between two probes of an application's circuit.
     static let pauses = BackOff(initial: .seconds(10), maximum: .seconds(300))
 
+    /// What tokens and connections take at a slow gateway: Google's libraries wait half a minute for a token at most, usually it is a
+    /// fraction of a second.
+    static let shortestTenure = Duration.seconds(10)
+
     private var until: ContinuousClock.Instant?
     private var timesInARow = 0
+
+    /// How long the kind's next child keeps its place without having sent anything: twice as long each time, so that it gets there
+    /// however slow its gateway is.
+    var tenure: Duration {
+        BackOff(initial: Self.shortestTenure, maximum: Self.shortestTenure * 16).ceiling(afterFailures: timesInARow)
+    }
 
     /// Says that a child of the kind has given way.
     ///

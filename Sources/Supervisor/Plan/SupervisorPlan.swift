@@ -29,6 +29,10 @@ struct SupervisorPlan: Sendable {
     /// Kinds that have a child, if there is a place for it, whether or not there is work.
     var standing: [ChildKind] = []
     var database = DatabaseView()
+    /// What the last look showed of the database's connections.
+    var connections: SeenConnections?
+    /// Whether more children are wanted than connections are left for.
+    var isShortOfConnections = false
     var spawns = SpawnTimes()
     /// False while nothing can be written to the disk of the journals: a child could do nothing there.
     var isJournalDiskUsable = true
@@ -64,6 +68,7 @@ struct SupervisorPlan: Sendable {
         case .routes(let seen): routesSeen(seen, &actions)
         case .resumed(let applications): resumed(applications, &actions)
         case .work(let offers): offered(offers.filter { $0.readyParts > 0 })
+        case .connections(let room): connections = SeenConnections(room: room, at: now)
         case .databaseAvailable(let available): databaseAnswered(available, at: now)
         case .journalDisk(let trouble): journalDiskProbed(trouble, &actions)
         case .wake(let detail): wakeChildren(detail, &actions)
@@ -124,6 +129,8 @@ struct SupervisorPlan: Sendable {
 
     private mutating func offered(_ offers: [WorkOnOffer]) {
         work = offers
+        let large = Set(offers.lazy.filter(\.isLarge).map(\.kind))
+        for (generation, child) in children where large.contains(child.kind) { children[generation]?.isLarge = true }
         openCircuits.subtract(offers.map(\.kind))
     }
 
@@ -150,6 +157,8 @@ enum SupervisorEvent: Sendable, Equatable {
     case resumed(applications: Set<Int32>)
     /// What can be claimed now, as the last look at the database showed it.
     case work([WorkOnOffer])
+    /// The connections of the database's server, as the last look showed them.
+    case connections(ConnectionRoom)
     /// The database has answered, or cannot be reached.
     case databaseAvailable(Bool)
     /// Why the disk of the journals takes nothing, nil if it does; said when that changes.
@@ -205,6 +214,20 @@ struct WorkOnOffer: Sendable, Equatable {
     var readyParts: Int
     /// The highest priority among them; larger is more urgent.
     var priority: Int
+    /// Messages in them.
+    var messages: Int64 = 0
+
+    /// A fast child sends so many within a tenth of a second; the rest of its life it waits for the network.
+    static let smallMessages: Int64 = 2_000
+
+    /// Whether a child fills a core with it.
+    var isLarge: Bool { readyParts > SupervisorPlan.readyPartsPerChild || messages > Self.smallMessages }
+}
+
+/// The connections of the database's server, and when they were looked at.
+struct SeenConnections: Sendable {
+    var room: ConnectionRoom
+    var at: ContinuousClock.Instant
 }
 
 /// Whether the database is there, as far as a plan has to know.

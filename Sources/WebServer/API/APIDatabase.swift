@@ -66,11 +66,11 @@ final class APIDatabase: Sendable {
             case nil: throw .resultUnknown
             case .failure(let error):
                 switch DatabaseTrouble(error) {
-                case .conflict where conflicts < Self.mostConflicts:
+                case .conflict where conflicts < Self.mostConflicts, .locked where conflicts < Self.mostConflicts:
                     conflicts += 1
                     try? await Task.sleep(for: .milliseconds(Int.random(in: 1...10 * conflicts)))
                     hold(lane)
-                case .conflict: throw .unavailable("Somebody else changes the same things.", retryAfter: 1)
+                case .conflict, .locked: throw .unavailable("Somebody else changes the same things.", retryAfter: 1)
                 case .value where (error as? PostgresError)?.code != .type:
                     logger.info("The database refuses a value of a request of the API: \(error)")
                     throw .refusedValue

@@ -18,7 +18,7 @@ struct DeviceRoutes: Sendable {
                 operation: "registerDevice",
                 summary: "Register a device, or update it",
                 details:
-                    "As a registration by an SDK: the same application, push token and user are the same device, another user on the token is a new one and the old one is disabled, as is the one that has another token under the same deviceId. An opt-out stays, with a deviceId also when the token is another one.",
+                    "As a registration by an SDK: the same application, push token and user are the same device. Another user on the token makes a new one and disables the old one; a new token of the same user under the same deviceId does so too. Whatever is left out stays as it is, the user too; an empty userKey means no user. An opt-out stays, with a deviceId also when the token changes.",
                 scope: .writeDevices,
                 body: .required(schema: "NewDevice"),
                 answers: [200: "Device", 201: "Device"],
@@ -112,8 +112,17 @@ struct DeviceRoutes: Sendable {
                 throw APIProblem.notFound("application of this name")
             }
             var placed = try given.placed(application)
-            // Who has a key of the API is the server.
-            placed.claim = .proven
+            if placed.deviceID == nil {
+                // What a call leaves out stays; a device says its id with each registration.
+                let known = try await store.devices(
+                    pushToken: placed.pushToken,
+                    applications: [application.id],
+                    limit: 1
+                ).first
+                if let known, placed.claim == .kept || known.userKey == placed.userKey {
+                    placed.deviceID = known.deviceID
+                }
+            }
             let report = try await store.register([placed])
             let rows = try await store.devices(pushToken: placed.pushToken, applications: [application.id], limit: 1)
             guard let row = rows.first else { throw APIProblem.failed }
@@ -173,7 +182,8 @@ struct DeviceRoutes: Sendable {
 struct DeviceBody: Sendable {
     let application: String
     private let pushToken: String
-    private let userKey: String
+    /// Nil if nothing is said of it.
+    private let userKey: String?
     private let deviceID: String?
     private let locale: String
     private let timeZone: String
@@ -190,14 +200,14 @@ struct DeviceBody: Sendable {
         pushToken =
             reader.text("pushToken", required: true, most: PushTokenForm.androidLength.upperBound, mayBeEmpty: false)
             ?? ""
-        userKey = reader.text("userKey", most: DeviceRegistration.longestKey) ?? ""
+        userKey = reader.text("userKey", most: DeviceRegistration.longestKey).map(KeyText.trimmed)
         let given = reader.text("deviceId", most: DeviceRegistration.longestKey)
         deviceID = given.flatMap { $0.isEmpty ? nil : $0 }
         locale = reader.text("locale", most: DeviceSetting.longest) ?? ""
         timeZone = reader.text("timeZone", most: DeviceSetting.longest) ?? ""
         for (name, problem) in [
             ("locale", DeviceSetting.problem(locale: locale)), ("timeZone", DeviceSetting.problem(timeZone: timeZone)),
-            ("userKey", Self.problem(key: userKey)), ("deviceId", Self.problem(key: deviceID ?? "")),
+            ("userKey", Self.problem(key: userKey ?? "")), ("deviceId", Self.problem(key: deviceID ?? "")),
         ] {
             if let problem { reader.note(name, "it \(problem)") }
         }
@@ -228,7 +238,7 @@ struct DeviceBody: Sendable {
                     platform: application.platform,
                     integrationKey: application.integrationKey,
                     pushToken: token,
-                    userKey: userKey,
+                    userKey: userKey ?? "",
                     deviceID: deviceID,
                     locale: locale,
                     device: device,
@@ -239,6 +249,8 @@ struct DeviceBody: Sendable {
             )
             // A parameter that the application declares for it goes before.
             if placed.timeZone.isEmpty { placed.timeZone = timeZone }
+            // A caller with an API key is the server. What it leaves out stays.
+            placed.claim = userKey == nil && placed.userKey.isEmpty ? .kept : .proven
             return placed
         } catch {
             throw .invalid("/parameters", error.description)

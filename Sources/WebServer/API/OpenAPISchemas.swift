@@ -74,7 +74,7 @@ enum OpenAPISchemas {
               "application": {"type": "string", "maxLength": 1000, "pattern": "^[^\\u0000]*$", "description": "The name of the application."},
               "pushToken": {"type": "string", "minLength": 1, "maxLength": 2000, "description": "The token that the gateway knows."},
               "userKey": {"type": "string", "maxLength": 1000,
-                "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$", "description": "Whose device it is."},
+                "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$", "description": "Whose device it is. Left out, that stays as it is; empty, it is no user's."},
               "deviceId": {"type": "string", "maxLength": 1000,
                 "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$",
                 "description": "Which device it is, the same when its token is renewed: the old token is disabled then. One that many devices have, as 000000000000000, is taken for none."},
@@ -165,7 +165,7 @@ extension OpenAPISchemas {
           },
           "Start": {
             "type": "object",
-            "examples": [{"startAt": "2026-11-24T18:00:00Z"}],
+            "examples": [{"startAt": "2036-11-24T18:00:00Z"}],
             "additionalProperties": false,
             "properties": {"startAt": {"type": "string", "format": "date-time"}}
           },

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPConnections
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore

@@ -1,3 +1,4 @@
+import HTTPConnections
 import PushCore
 
 /// A limit of requests per second for each client address: a bucket that refills, and holds a burst.
@@ -110,9 +111,4 @@ struct AddressRateLimit: Sendable {
             return room >= 0
         }
     }
-}
-
-extension IPAddress {
-    /// What stands for one client: the address, or the /64 of an IPv6 one.
-    var client: IPAddress { isIPv4 ? self : AddressRange.masked(self, 64) }
 }

@@ -1,5 +1,5 @@
+import HTTPConnections
 import Logging
-import NIOCore
 import PushCore
 import Synchronization
 
@@ -143,7 +143,7 @@ final class PortAdmission: Sendable {
 }
 
 /// A connection's place; used on its event loop.
-final class ConnectionTicket: Sendable {
+final class ConnectionTicket: ConnectionPlace {
     private struct State {
         var isOrdinary: Bool
         var isProven = false
@@ -188,28 +188,5 @@ final class ConnectionTicket: Sendable {
             return state.isOrdinary
         }
         if let isOrdinary { port.close(peer, isOrdinary: isOrdinary) }
-    }
-}
-
-/// Told to a connection when a key of the API that came over it was accepted.
-struct KeyAccepted: Sendable {}
-
-/// Closes a connection before its first byte: its client has too many, or there is no place left.
-final class RefusedConnection: ChannelInboundHandler, Sendable {
-    typealias InboundIn = ByteBuffer
-
-    func channelActive(context: ChannelHandlerContext) {
-        context.close(promise: nil)
-    }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
-}
-
-extension IPAddress {
-    /// The address of a socket; nil for one of the file system.
-    init?(_ address: SocketAddress) {
-        // By its text: which module declares the fields of the system's structure depends on what else is imported.
-        guard let text = address.ipAddress else { return nil }
-        self.init(text)
     }
 }

@@ -1,3 +1,4 @@
+import HTTPConnections
 import HTTPTypes
 import HummingbirdCore
 import Logging
@@ -42,22 +43,7 @@ struct WebChannel: ServerChildChannel, HTTPChannelHandler {
                 ticket: ticket,
                 isForAPI: { [web] in web.isForAPI($0) }
             )
-            var decoding = NIOHTTPDecoderLimitConfiguration()
-            decoding.maxHeaderFieldSize = headerBytes
-            decoding.maxHeaderListSize = headerBytes
-            // A head of the largest size with the shortest fields would have thousands.
-            decoding.maxHeaderFieldCount = 100
-            try pipeline.addHandler(ByteWatch(connection))
-            try pipeline.configureHTTPServerPipeline(
-                withPipeliningAssistance: false,
-                withErrorHandling: false,
-                // The fields' types see to that.
-                withOutboundHeaderValidation: false,
-                withEncoderConfiguration: .init(),
-                withDecoderLimitConfiguration: decoding
-            )
-            try pipeline.addHandler(WebCodec(connection))
-            try pipeline.addHandler(connection)
+            try pipeline.configureHTTP(guardedBy: connection, headerBytes: headerBytes)
             try pipeline.addHandler(DeviceShortcut(web))
             try pipeline.addHandler(HTTPConnectionStateHandler(logger: logger))
             return try NIOAsyncChannel(

@@ -1,3 +1,4 @@
+import HTTPConnections
 import HummingbirdCore
 import Logging
 import NIOCore
@@ -51,10 +52,10 @@ final class WebListeners: Sendable {
                 web: responder,
                 admission: admission(),
                 limits: ConnectionPhase.Limits(
-                    header: Int64(limits.headerTimeoutSec) * 1_000_000_000,
-                    body: Int64(limits.bodyTimeoutSec) * 1_000_000_000,
-                    idle: Int64(limits.idleTimeoutSec) * 1_000_000_000,
-                    write: Int64(limits.writeTimeoutSec) * 1_000_000_000
+                    headerSec: limits.headerTimeoutSec,
+                    bodySec: limits.bodyTimeoutSec,
+                    idleSec: limits.idleTimeoutSec,
+                    writeSec: limits.writeTimeoutSec
                 ),
                 headerBytes: limits.maxHeaderKb << 10,
                 bodyBytes: max(limits.maxBodyKb << 10, TargetRoutes.mostBytes),

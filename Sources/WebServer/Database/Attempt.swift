@@ -50,6 +50,8 @@ final class Attempt<Value: Sendable>: Sendable {
 enum DatabaseTrouble: Sendable, Hashable {
     /// Somebody else changed the same rows: try again at once.
     case conflict
+    /// Another transaction holds one of the rows, and may do so for long: the others can go on.
+    case locked
     /// The database is away, shuts down or lacks resources: try again later.
     case away
     /// It refuses a value: trying again would be in vain.
@@ -63,7 +65,9 @@ enum DatabaseTrouble: Sendable, Hashable {
             return
         }
         let state = error.sqlState ?? ""
-        if error.isUniqueViolation || ["40001", "40P01", "55P03"].contains(state) {
+        if error.isLockTimeout {
+            self = .locked
+        } else if error.isUniqueViolation || ["40001", "40P01"].contains(state) {
             self = .conflict
         } else if error.isConnectionLost || error.isRetryable {
             self = .away

@@ -54,7 +54,8 @@ struct RegistrationEndpoint: Sendable {
             }
             var placed = try place(registration, application)
             placed.claim = claim
-            writer.submit(placed) { answer(Self.answer($0, nil)) }
+            let dropped = placed.dropped
+            writer.submit(placed) { answer(Self.answer($0, nil, dropped: dropped)) }
         } catch {
             answer(error.answer)
         }
@@ -88,7 +89,8 @@ struct RegistrationEndpoint: Sendable {
             do {
                 var placed = try place(registration, application)
                 switch await proofs.claim(registration.userKeyProof, application: application.id, &placed) {
-                case .decided(let refusal): return Self.answer(await writer.submit(placed), refusal)
+                case .decided(let refusal):
+                    return Self.answer(await writer.submit(placed), refusal, dropped: placed.dropped)
                 case .unavailable: return .unreadableProofKey
                 }
             } catch {
@@ -107,15 +109,24 @@ struct RegistrationEndpoint: Sendable {
             throw RefusedRegistration(answer: .unreadableDeclarations)
         }
         do {
-            return try PlacedRegistration(registration, application: application.id, declarations: declarations)
+            var bounded = registration
+            let dropped = bounded.dropUndeclared(declarations)
+            var placed = try PlacedRegistration(bounded, application: application.id, declarations: declarations)
+            placed.dropped = dropped
+            return placed
         } catch {
             throw RefusedRegistration(error)
         }
     }
 
-    private static func answer(_ decision: RegistrationDecision, _ refusal: UserKeyProof.Refusal?) -> WebAnswer {
+    private static func answer(
+        _ decision: RegistrationDecision,
+        _ refusal: UserKeyProof.Refusal?,
+        dropped: Int
+    ) -> WebAnswer {
         switch decision {
-        case .stored: refusal.map { .registeredUnproven($0) } ?? .registered
+        case .stored:
+            refusal.map { .registeredUnproven($0) } ?? (dropped > 0 ? .registeredInPart(dropped: dropped) : .registered)
         case .refused: .refusedValue
         case .unavailable: .databaseAway
         }

@@ -18,6 +18,8 @@ final class RegistrationWriter: Sendable {
 
     /// Attempts that meet somebody else's change of the same subscriptions; each of them is over in milliseconds.
     private static let mostConflicts = 8
+    /// Further attempts at a row that another transaction holds, of 100 ms each: others wait behind them.
+    private static let mostLocks = 2
     /// Between two looks at a database that is away.
     private static let retryPause = Duration.milliseconds(50)
 
@@ -55,6 +57,7 @@ final class RegistrationWriter: Sendable {
     /// Tells when the registration is committed, or cannot be; from whatever thread.
     func submit(_ registration: PlacedRegistration, answer: @escaping @Sendable (RegistrationDecision) -> Void) {
         guard let committer = group.withLock({ $0 }) else { return answer(.unavailable) }
+        if registration.dropped > 0 { counters.add { $0.cut += 1 } }
         committer.submit(registration) { answer($0 ?? .unavailable) }
     }
 
@@ -80,9 +83,13 @@ final class RegistrationWriter: Sendable {
                 try? await Task.sleep(for: .milliseconds(Int.random(in: 1...5 * conflicts)))
             case .value:
                 return await divide(registrations, until: deadline, because: failure)
+            case .locked where registrations.count > 1 && .now < deadline:
+                return await divide(registrations, until: deadline, because: failure)
+            case .locked where conflicts < Self.mostLocks:
+                conflicts += 1
             case .away where .now < deadline:
                 try? await Task.sleep(for: Self.retryPause)
-            case .conflict, .away, .other:
+            case .conflict, .locked, .away, .other:
                 logger.failure("\(registrations.count) registrations are refused", of: failure)
                 return registrations.map { _ in .unavailable }
             }
@@ -106,7 +113,7 @@ final class RegistrationWriter: Sendable {
         return result
     }
 
-    /// The database takes all but what it refuses: the halves are tried, down to the registration at fault.
+    /// The database takes all but what it refuses, or what is locked: the halves are tried, down to the registration at fault.
     private func divide(
         _ registrations: [PlacedRegistration],
         until deadline: ContinuousClock.Instant,

@@ -211,7 +211,7 @@ extension TrackingWriter {
             switch result {
             case .success(let unknown): return unknown ?? []
             case .failure(let error):
-                guard DatabaseTrouble(error) == .conflict, round < Self.mostConflicts else {
+                guard [.conflict, .locked].contains(DatabaseTrouble(error)), round < Self.mostConflicts else {
                     tell(hits.count, "the database does not take them: \(error)")
                     return nil
                 }

@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import HTTPTypes
 import PushCore
 import Store
@@ -7,10 +8,31 @@ import SystemPackage
 
 /// A line for each request: time (RFC 3339, UTC, milliseconds, as in all logs), id, client, method, path, status, microseconds.
 ///
+/// With `log.format: json` a line is an object with the keys that every line of the process's log has, so that one reader takes both.
+///
 /// The path is that of our routes, as in `/api/v1/devices/{id}`: no query, no body and nothing that a client put into a path is in
 /// it, so no push token, message id or key either. Lines are
 /// gathered and written a few times a second; if nobody reads them, they are dropped and counted rather than kept.
 final class AccessLog: Sendable {
+    /// How a line looks.
+    enum Format: Sendable {
+        case text
+        /// An object; what stands between the time and the values of a request is the same in each.
+        case json(head: String)
+
+        /// The form of a process's lines.
+        init(isJSON: Bool, host: String) {
+            guard isJSON else {
+                self = .text
+                return
+            }
+            var head = Array(#"","level":"info","process":"web","pid":\#(getpid()),"host":"#.utf8)
+            JSONText.appendString(host, to: &head)
+            head.append(contentsOf: #","message":"request answered","request":""#.utf8)
+            self = .json(head: String(decoding: head, as: UTF8.self))
+        }
+    }
+
     private struct State {
         var bytes: [UInt8] = []
         var dropped = 0
@@ -21,6 +43,7 @@ final class AccessLog: Sendable {
     private let state = Mutex(State())
     private let path: String
     private let isOn: Bool
+    private let format: Format
     private let file: Mutex<FileDescriptor?>
     private let queue = DispatchQueue(label: "pushmta.access-log")
 
@@ -28,9 +51,12 @@ final class AccessLog: Sendable {
     private static let most = 4 << 20
     private static let writePause = Duration.milliseconds(200)
 
-    /// - Parameter path: a file, `-` for standard output, empty for none.
-    init(path: String) throws {
+    /// - Parameters:
+    ///   - path: a file, `-` for standard output, empty for none.
+    ///   - format: how a line looks.
+    init(path: String, format: Format = .text) throws {
         self.path = path
+        self.format = format
         isOn = !path.isEmpty
         switch path {
         case "": file = Mutex(nil)
@@ -65,13 +91,16 @@ final class AccessLog: Sendable {
     /// Adds the line of a request that was answered.
     func add(_ exchange: WebExchange, method: HTTPRequest.Method, path: String, status: Int, nanoseconds: UInt64) {
         guard isOn else { return }
-        let client = exchange.client?.description ?? "-"
         let microseconds = WallClock.microseconds
         let fraction = String(1_000 + microseconds / 1_000 % 1_000).dropFirst()
-        // Methods are tokens, and ids are checked: neither holds a blank or a line end.
-        let rest = [
-            exchange.id, client, String(method.rawValue.prefix(20)), path, String(status), String(nanoseconds / 1_000),
-        ]
+        let rest = rest(
+            client: exchange.client?.description,
+            id: exchange.id,
+            method: String(method.rawValue.prefix(20)),
+            path: path,
+            status: status,
+            microseconds: nanoseconds / 1_000
+        )
         state.withLock { state in
             guard state.bytes.count < Self.most else {
                 state.dropped += 1
@@ -79,14 +108,34 @@ final class AccessLog: Sendable {
             }
             let second = microseconds / 1_000_000
             if state.second.number != second { state.second = (second, Self.text(second)) }
+            if case .json = format { state.bytes.append(contentsOf: Self.start) }
             state.bytes.append(contentsOf: state.second.text.utf8)
             state.bytes.append(contentsOf: fraction.utf8)
             state.bytes.append(UInt8(ascii: "Z"))
-            for word in rest {
-                state.bytes.append(UInt8(ascii: " "))
-                state.bytes.append(contentsOf: word.utf8)
-            }
+            state.bytes.append(contentsOf: rest.utf8)
             state.bytes.append(UInt8(ascii: "\n"))
+        }
+    }
+
+    private static let start = #"{"time":""#.utf8
+
+    /// A line behind its time. Methods are tokens, ids are checked, addresses and paths our own words: none holds a blank, a quotation mark
+    /// or a line end.
+    private func rest(
+        client: String?,
+        id: String,
+        method: String,
+        path: String,
+        status: Int,
+        microseconds: UInt64
+    ) -> String {
+        switch format {
+        case .text:
+            return " \(id) \(client ?? "-") \(method) \(path) \(status) \(microseconds)"
+        case .json(let head):
+            let address = client.map { #""\#($0)""# } ?? "null"
+            return
+                #"\#(head)\#(id)","client":\#(address),"method":"\#(method)","path":"\#(path)","status":\#(status),"microseconds":\#(microseconds)}"#
         }
     }
 
@@ -113,9 +162,20 @@ final class AccessLog: Sendable {
             return (state.bytes, state.dropped)
         }
         guard let descriptor = file.withLock({ $0 }), !bytes.isEmpty else { return }
-        let note = dropped > 0 ? Array("- - - - - - - \(dropped) lines dropped\n".utf8) : []
+        let note = dropped > 0 ? Array("\(note(dropped))\n".utf8) : []
         // A log that cannot be written must not stop what it is about.
         _ = try? descriptor.writeAll(bytes + note)
+    }
+
+    /// Says that lines were not read quickly enough.
+    private func note(_ dropped: Int) -> String {
+        guard case .json(let head) = format, let end = head.range(of: #","message":"#) else {
+            return "- - - - - - - \(dropped) lines dropped"
+        }
+        let microseconds = WallClock.microseconds
+        let fraction = String(1_000 + microseconds / 1_000 % 1_000).dropFirst()
+        return
+            #"{"time":"\#(Self.text(microseconds / 1_000_000))\#(fraction)Z\#(head[..<end.lowerBound])","message":"\#(dropped) lines dropped"}"#
     }
 
     /// UTC, up to the point before the fraction of the second.

@@ -18,6 +18,8 @@ final class WebCounters: Sendable {
         var crowded = 0
         /// Registrations without the proof of their user key that their service asks for.
         var unproven = 0
+        /// Registrations that had more undeclared values than are kept.
+        var cut = 0
         /// Answers by endpoint and status.
         var answers: [Answer: Int] = [:]
     }

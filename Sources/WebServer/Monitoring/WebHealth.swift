@@ -1,5 +1,6 @@
 import HTTPTypes
 import HummingbirdCore
+import ProcessEvents
 import PushCore
 import Store
 import Synchronization
@@ -18,6 +19,8 @@ final class WebHealth: Sendable {
     private let trackingStore: Store
     private let spool: TrackingSpool
     private let counters: WebCounters
+    /// The writes that find out whether the database takes any.
+    let pulse = DatabasePulse(startsUp: true)
 
     init(registrationStore: Store, trackingStore: Store, spool: TrackingSpool, counters: WebCounters) {
         self.registrationStore = registrationStore
@@ -46,11 +49,15 @@ final class WebHealth: Sendable {
         if state.isDraining { reasons.append("draining") }
         if let problem = state.schemaProblem { reasons.append(problem) }
         let isConnected = registrationStore.isConnected && trackingStore.isConnected
-        if !isConnected && !forTracking { reasons.append("the database is away: registrations are refused") }
+        let takesWrites = isConnected && pulse.isUp()
+        if !takesWrites && !forTracking {
+            let trouble = isConnected ? "the database takes no writes" : "the database is away"
+            reasons.append("\(trouble): registrations are refused")
+        }
         if spool.isFull { reasons.append("the tracking spool is full") }
         return WebHealthReport(
             reasons: reasons,
-            isDatabaseConnected: isConnected,
+            isDatabaseConnected: takesWrites,
             unreadableApplications: state.unreadable.count,
             spoolBytes: spool.isEmpty ? 0 : spool.bytes,
             numbers: counters.now

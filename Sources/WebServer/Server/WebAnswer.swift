@@ -1,3 +1,4 @@
+import Content
 import HTTPTypes
 import NIOCore
 import PushCore
@@ -44,6 +45,14 @@ extension WebAnswer {
     static func registeredUnproven(_ refusal: UserKeyProof.Refusal) -> WebAnswer {
         WebAnswer(.ok, "OK, but the user key is not proven (\(UserKeyProof.parameter)): \(refusal.rawValue).")
     }
+    /// Stored without some undeclared values; the text is for the app's developers.
+    static func registeredInPart(dropped: Int) -> WebAnswer {
+        WebAnswer(
+            .ok,
+            "OK, but \(dropped) values are not kept: of values that the application does not declare, at most "
+                + "\(DeviceRegistration.mostUndeclaredBytes) bytes are."
+        )
+    }
     /// An SDK only logs the status.
     static let tracked = WebAnswer(.ok, "")
     static let healthy = WebAnswer(.ok, "OK")
@@ -58,25 +67,19 @@ extension WebAnswer {
         .badRequest,
         "Malformed tracking id: give id=h<message>,<delivery>,<tag> with tag 1 (received) or 2 (clicked)."
     )
-    static let malformedRequest = WebAnswer(.badRequest, "The request is not HTTP/1.1.")
-    static let unsoundHost = WebAnswer(.badRequest, "The request names no host, or several.")
     static let truncatedBody = WebAnswer(.badRequest, "The body is shorter than its Content-Length.").closing
     static let refusedValue = WebAnswer(.badRequest, "The database refuses a value of this registration.")
     static let wrongContentType = WebAnswer(
         .unsupportedMediaType,
         "Send the parameters as application/x-www-form-urlencoded."
     )
-    static let headTooLarge = WebAnswer(.requestHeaderFieldsTooLarge, "The request's head is too large.")
     static let targetTooLong = WebAnswer(.uriTooLong, "The request's path or query is too long.").closing
-    static let requestTimeout = WebAnswer(.requestTimeout, "The request took too long to arrive.")
 
     /// Seconds after which a refused client may be taken: a fail-over, or a burst, is over then.
     private static let pause = 5
 
     static let tooManyRequests = WebAnswer(.tooManyRequests, "Too many requests from this address.").retrying(1)
     static let tooManyAtOnce = WebAnswer(.tooManyRequests, "Too many requests at once from this address.").retrying(1)
-    static let noRoom = WebAnswer(.serviceUnavailable, "The server has too many connections; try again later.")
-        .retrying(pause)
     static let databaseAway = WebAnswer(.serviceUnavailable, "The database is away; try again later.").retrying(pause)
     static let unreadableDeclarations = WebAnswer(
         .serviceUnavailable,

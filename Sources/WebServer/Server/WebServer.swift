@@ -35,11 +35,12 @@
 //   proofs of user keys.
 //
 // SEE ALSO
-//   Server/WebResponder.swift, Connections/ConnectionGuard.swift, Devices/RegistrationWriter.swift,
+//   Server/WebResponder.swift, Connections/WebChannel.swift, Devices/RegistrationWriter.swift,
 //   Devices/TrackingWriter.swift, API/WebAPI.swift, Database/GroupCommitter.swift, Monitoring/WebHealth.swift,
 //   Deploy/guide/devices.md
 
 import Foundation
+import HTTPConnections
 import Hummingbird
 import Logging
 import NIOCore
@@ -89,7 +90,10 @@ public final class WebServer: Sendable {
             throw WebServerError(code: .setting, description: WebSettingsCheck.proxyProblem(settings))
         }
         do {
-            accessLog = try AccessLog(path: settings.accessLog)
+            accessLog = try AccessLog(
+                path: settings.accessLog,
+                format: AccessLog.Format(isJSON: setup.settings.log.format == "json", host: setup.hostName)
+            )
         } catch {
             throw WebServerError(
                 code: .setting,
@@ -268,6 +272,19 @@ public final class WebServer: Sendable {
         await stores.close()
     }
 
+    /// A write of its own: some reach the database in the time after which it counts as one that takes none.
+    private static let pulsePause = Duration.seconds(2)
+
+    private func feelPulse() async {
+        while !Task.isCancelled {
+            if stores.reading.isConnected {
+                let takesWrites = (try? await stores.reading.takesWrites()) ?? false
+                health.pulse.note(takesWrites)
+            }
+            try? await Task.sleep(for: Self.pulsePause)
+        }
+    }
+
     private static let upkeepPause = Duration.seconds(1)
     private static let slowUpkeep = 10
 
@@ -275,6 +292,7 @@ public final class WebServer: Sendable {
     private func upkeep() async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.stores.keepConnected() }
+            group.addTask { await self.feelPulse() }
             group.addTask {
                 var round = 0
                 var connections: UInt64 = 0

@@ -15,10 +15,11 @@ struct AccountCommand: AsyncParsableCommand {
 }
 
 /// `pushmta account add NAME --connector …`.
-struct AccountAddCommand: PushMTACommand {
+struct AccountAddCommand: SentenceCommand {
     static let configuration = CommandConfiguration(commandName: "add", abstract: "Add an external account.")
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Argument(help: "Its name in commands and SQL, unique.")
     var name: String
@@ -66,13 +67,16 @@ struct AccountAddCommand: PushMTACommand {
                 options: options.json(merging: nil)
             )
         }
-        StandardOutput.line("Account \(row.name) goes through \(row.connector.rawValue) to \(row.host):\(row.port).")
+        StandardOutput.line(
+            "Account \(row.name) goes through \(row.connector.rawValue) to \(row.host):\(row.port).",
+            [("name", .text(row.name))]
+        )
         if let note = AccountAddress.note(connector, host: host) { StandardOutput.line(note) }
     }
 }
 
 /// `pushmta account set NAME …`: changes what is given and leaves the rest.
-struct AccountSetCommand: PushMTACommand {
+struct AccountSetCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "set",
         abstract: "Change an external account; what is not given stays.",
@@ -84,6 +88,7 @@ struct AccountSetCommand: PushMTACommand {
     )
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Argument(help: "The account's name.")
     var name: String

@@ -20,10 +20,11 @@ struct ApplicationCommand: AsyncParsableCommand {
 }
 
 /// `pushmta app add NAME …`.
-struct ApplicationAddCommand: PushMTACommand {
+struct ApplicationAddCommand: SentenceCommand {
     static let configuration = CommandConfiguration(commandName: "add", abstract: "Add an application.")
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Argument(help: "Its name in commands and SQL, unique.")
     var name: String
@@ -95,7 +96,8 @@ struct ApplicationAddCommand: PushMTACommand {
             let writer = CredentialWriter(store: store, settings: loaded.values)
             let row = try await create(application, declared, material, store, writer)
             StandardOutput.line(
-                "Application \(row.name) is there: integration key \(row.integrationKey), message ids \(row.messageIDFormat.rawValue)."
+                "Application \(row.name) is set up: integration key \(row.integrationKey), message ids \(row.messageIDFormat.rawValue).",
+                [("name", .text(row.name)), ("integration_key", .text(row.integrationKey))]
             )
             if let material {
                 StandardOutput.line("It has the credential \(material.fingerprint.prefix(16))…")
@@ -151,7 +153,7 @@ struct ApplicationAddCommand: PushMTACommand {
 }
 
 /// `pushmta app set NAME …`: changes what is given and leaves the rest.
-struct ApplicationSetCommand: PushMTACommand {
+struct ApplicationSetCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "set",
         abstract: "Change an application and what it declares; what is not given stays.",
@@ -162,6 +164,7 @@ struct ApplicationSetCommand: PushMTACommand {
     )
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Argument(help: "The application's name.")
     var name: String
@@ -420,7 +423,7 @@ struct ApplicationTestCommand: PushMTACommand {
 }
 
 /// `pushmta app resume NAME`: ends what an application's messages wait for.
-struct ApplicationResumeCommand: PushMTACommand {
+struct ApplicationResumeCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume",
         abstract: "Let an application send again at once, and say what it waited for.",
@@ -439,6 +442,7 @@ struct ApplicationResumeCommand: PushMTACommand {
     )
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Argument(help: "The application's name.")
     var name: String

@@ -17,7 +17,7 @@ struct CredentialCommand: AsyncParsableCommand {
 }
 
 /// `pushmta credential set APP --key FILE`.
-struct CredentialSetCommand: PushMTACommand {
+struct CredentialSetCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "set",
         abstract: "Set an application's credential.",
@@ -28,6 +28,7 @@ struct CredentialSetCommand: PushMTACommand {
     )
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Argument(help: "The application's name.")
     var application: String
@@ -108,8 +109,15 @@ struct CredentialCreateKeyCommand: AsyncParsableCommand {
     @Argument(help: "The file.")
     var file: String
 
+    @Flag(help: "Print JSON.")
+    var json = false
+
     func run() async throws {
         do {
+            guard !json else {
+                let isNew = try CredentialKeyFile.createUnlessThere(at: file)
+                return StandardOutput.line(Cell.object([("file", .text(file)), ("new", .flag(isNew))]).json)
+            }
             let words =
                 try CredentialKeyFile.createUnlessThere(at: file)
                 ? "The key is in \(file)." : "\(file) has a key already, which is kept."
@@ -123,20 +131,22 @@ struct CredentialCreateKeyCommand: AsyncParsableCommand {
 }
 
 /// `pushmta credential rotate-key`.
-struct CredentialRotateKeyCommand: PushMTACommand {
+struct CredentialRotateKeyCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate-key",
         abstract: "Seal all credentials under a new key.",
         discussion: """
             A new key is put before the old one in the key file, so that both open credentials; then every credential is sealed \
-            anew, each in a transaction of its own. It may be interrupted at any moment: called again, it goes on. While other hosts \
-            run, it ends after the first step and says which of them need the file first. The old key stays in the file, for \
-            copies of the database; --drop-old takes it out. Two at once wait for each other, on whatever host, and so do \
+            again, each in its own transaction. You may interrupt it at any moment and run it again to go on. Run it as the user that \
+            owns the folder of the key file, as pushmta owns /etc/pushmta/keys. While other hosts run, it ends after the first step and \
+            says which of them need the file first. The old key stays in the file, for \
+            copies of the database; --drop-old takes it out. Two at once wait for each other, on any host, and so do \
             commands that set a credential.
             """
     )
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Option(
         help: ArgumentHelp(
@@ -177,7 +187,7 @@ struct CredentialRotateKeyCommand: PushMTACommand {
                 "A rotation is under way: credentials are to be sealed under the key \(try rotation.keys.current.keyID). Call this without --prepare and --output to finish it."
             )
         }
-        try await rotation.seal()
+        try await rotation.seal(keepsOld: !dropOld)
         if dropOld { try await rotation.dropOld() }
     }
 }
@@ -187,8 +197,8 @@ struct CredentialOptions: ParsableArguments {
     @Option(
         name: [.long, .customLong("file")],
         help: """
-            The credential's file: Apple's key (.p8) or a certificate with its private key (.p12); Google's service account \
-            (JSON), or a file with FCM's project key.
+            The credential's file: Apple's key (.p8) or a certificate with its private key (.p12, or both in PEM); Google's \
+            service account or workload identity (JSON), or a file with FCM's project key.
             """
     )
     var key: String?

@@ -125,7 +125,7 @@ struct KeyListCommand: PushMTACommand {
 }
 
 /// `pushmta key revoke KEY`.
-struct KeyRevokeCommand: PushMTACommand {
+struct KeyRevokeCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
         abstract: "Revoke a key of the API.",
@@ -134,6 +134,7 @@ struct KeyRevokeCommand: PushMTACommand {
     )
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Argument(help: "Its id, as pushmta key list shows it, or its name.")
     var key: String

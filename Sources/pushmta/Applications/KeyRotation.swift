@@ -83,7 +83,9 @@ struct KeyRotation: Sendable {
     }
 
     /// Seals every credential that is not yet under the current key.
-    func seal() async throws {
+    ///
+    /// - Parameter keepsOld: whether the old keys stay, which is told.
+    func seal(keepsOld: Bool) async throws {
         let text = try contents()
         let keys = try keys
         var sealed = 0
@@ -104,7 +106,7 @@ struct KeyRotation: Sendable {
                 "\(failures.count) credentials are still under another key: " + failures.joined(separator: " ")
             )
         }
-        if !keys.earlier.isEmpty {
+        if keepsOld, !keys.earlier.isEmpty {
             let old = keys.earlier.map(\.keyID).joined(separator: ", ")
             StandardOutput.line(
                 "The key file still has the key \(old), which opens copies of the database made until now; `pushmta credential rotate-key --drop-old` takes it out."

@@ -16,10 +16,11 @@ struct ServiceCommand: AsyncParsableCommand {
 }
 
 /// `pushmta service add NAME`.
-struct ServiceAddCommand: PushMTACommand {
+struct ServiceAddCommand: SentenceCommand {
     static let configuration = CommandConfiguration(commandName: "add", abstract: "Add a service.")
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Argument(help: "Its name in commands and SQL, unique.")
     var name: String
@@ -34,18 +35,22 @@ struct ServiceAddCommand: PushMTACommand {
         let row = try await StoreSession.run(loaded.values) { store in
             try await store.createService(name: name, label: label ?? name, mapping: mapping)
         }
-        StandardOutput.line("Service \(row.name) is there. Next: pushmta app add NAME --service \(row.name) …")
+        StandardOutput.line(
+            "Service \(row.name) is set up. Next: pushmta app add NAME --service \(row.name) …",
+            [("name", .text(row.name))]
+        )
     }
 }
 
 /// `pushmta service set NAME …`: changes what is given and leaves the rest.
-struct ServiceSetCommand: PushMTACommand {
+struct ServiceSetCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "set",
         abstract: "Change a service; what is not given stays."
     )
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Argument(help: "The service's name.")
     var name: String

@@ -3,9 +3,21 @@ import ArgumentParser
 import PushCore
 import Store
 
+/// A person whom a line of a file names.
+struct AddresseeLine: Sendable {
+    /// The line's number.
+    let line: Int
+    let target: ExplicitTarget
+}
+
 /// A CSV file of people, one a line, read piece by piece.
 struct AddresseeFile {
     private var table: CSVTable<AddresseeHeader>
+    private var strangers = 0
+    private var strangeLines: [Int] = []
+
+    /// How many lines that match no subscription are named one by one.
+    private static let namedLines = 20
 
     /// Opens a file.
     ///
@@ -18,13 +30,32 @@ struct AddresseeFile {
     var faultyLines: Int { table.report.faultyLines }
 
     /// The next people, at least one; nil at the end.
-    mutating func next() throws -> [ExplicitTarget]? { try table.next() }
+    mutating func next() throws -> [AddresseeLine]? { try table.next() }
+
+    /// Notes which of the people just read match no subscription: those at these places.
+    mutating func noteStrangers(_ places: [Int], of lines: [AddresseeLine]) {
+        strangers += places.count
+        strangeLines += places.prefix(max(0, Self.namedLines - strangeLines.count)).map { lines[$0].line }
+    }
+
+    /// How many lines match no subscription, in words; empty if all do.
+    var strangerWords: String {
+        strangers == 0 ? "" : ", \(strangers) of them match no subscription"
+    }
 
     /// Tells about the lines that were left out, and ends the command with the status for them.
     func report() throws {
         let faults = table.report.faults
         for fault in faults { StandardError.write("\(table.path), \(fault)\n") }
         if faultyLines > faults.count { StandardError.write("… and \(faultyLines - faults.count) more lines\n") }
+        for line in strangeLines {
+            StandardError.write(
+                "\(table.path), line \(line): no subscription matches it: is it written as the app registers it?\n"
+            )
+        }
+        if strangers > strangeLines.count {
+            StandardError.write("… and \(strangers - strangeLines.count) more lines that match no subscription\n")
+        }
         if let words = table.report.wordsOnValues { StandardError.write("\(table.path): \(words)\n") }
         if faultyLines > 0 { throw ExitCode(CommandFailure.Code.data.rawValue) }
     }
@@ -51,7 +82,8 @@ struct AddresseeHeader: CSVHeader, Sendable {
         let header = try CSVNames(record, file: file)
         let (names, place) = (header.names, header.place)
         let known = Self.fixed.map(\.name)
-        guard names.contains(where: known.contains) else {
+        if !names.contains(where: known.contains) {
+            try header.requireNoNearName(of: known) { _ in "" }
             throw CommandFailure(
                 .data,
                 "\(place): no column names people. The first line names the columns: \(known.joined(separator: ", "))"
@@ -59,6 +91,9 @@ struct AddresseeHeader: CSVHeader, Sendable {
             )
         }
         try header.requireDistinct()
+        try header.requireNoNearName(of: known) { _ in
+            takesVariables ? "Give a variable a less similar name." : ""
+        }
         columns = try names.map { name in
             if let column = Self.fixed.first(where: { $0.name == name })?.column { return column }
             guard takesVariables, !name.isEmpty else {
@@ -72,8 +107,8 @@ struct AddresseeHeader: CSVHeader, Sendable {
     }
 
     /// Whom a record names, or what is wrong with the line.
-    func row(_ record: CSVRecord) -> Result<ExplicitTarget, ImportFault> {
-        record.values(columns: columns.count).flatMap(target)
+    func row(_ record: CSVRecord) -> Result<AddresseeLine, ImportFault> {
+        record.values(columns: columns.count).flatMap(target).map { AddresseeLine(line: record.line, target: $0) }
     }
 
     private func target(_ values: [String]) -> Result<ExplicitTarget, ImportFault> {
@@ -82,12 +117,12 @@ struct AddresseeHeader: CSVHeader, Sendable {
         }
         var addressees: [ExplicitTarget.Addressee] = []
         var variables: [(String, Cell)] = []
-        for (column, value) in zip(columns, values) where !value.isEmpty {
+        for (column, text) in zip(columns, values) {
+            let value = if case .variable = column { text } else { KeyText.trimmed(text) }
+            if value.isEmpty { continue }
             switch column {
             case .userKey:
-                guard value.utf8.count <= AddresseeOptions.longestKey else {
-                    return .failure(ImportFault("its user_key is longer than \(AddresseeOptions.longestKey) bytes"))
-                }
+                if let problem = KeyText.problem(userKey: value) { return .failure(ImportFault("its \(problem)")) }
                 addressees.append(.user(value))
             case .subscriptionID:
                 guard let id = Int64(value) else { return .failure(ImportFault("its subscription_id is no number")) }

@@ -1,6 +1,7 @@
 import Administration
 
-/// Reads CSV as RFC 4180 describes it: comma, double quotes, line ends of either kind, which may stand inside quotes.
+/// Reads CSV as RFC 4180 describes it: comma, double quotes, line ends of any kind (LF, CRLF, or CR alone, as old spreadsheets write),
+/// which may stand inside quotes. A byte order mark at the beginning is passed over, as what follows may be a quote.
 ///
 /// Bytes go in piece by piece, records come out; a record with a wrong form is marked, and ends where it would if its form were right,
 /// so that nothing inside quotes is ever taken for a record of its own. A quote that is never closed takes the rest of the file
@@ -23,6 +24,11 @@ struct CSVReader {
     private var recordBytes = 0
     /// Whether the last byte ended a line: then the line that is counted has nothing in it.
     private var isAtLineStart = true
+    /// Whether the last byte was a CR: an LF behind it is of the same line end.
+    private var isBehindReturn = false
+    /// How many bytes of a byte order mark the file begins with; nil behind the beginning.
+    private var markBytes: Int? = 0
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
     /// What is wrong with the record; its fields are not kept then.
     private var problem: String?
     private var isEmpty = true
@@ -31,13 +37,32 @@ struct CSVReader {
     mutating func read(_ bytes: some Sequence<UInt8>) -> [CSVRecord] {
         var records: [CSVRecord] = []
         for byte in bytes {
+            if markBytes != nil, isOfMark(byte) { continue }
             if let record = consume(byte) { records.append(record) }
         }
         return records
     }
 
+    /// Whether a byte at the beginning may be of a byte order mark; else what looked like the beginning of one is read.
+    private mutating func isOfMark(_ byte: UInt8) -> Bool {
+        let count = markBytes ?? 0
+        if count < Self.byteOrderMark.count, byte == Self.byteOrderMark[count] {
+            markBytes = count + 1 == Self.byteOrderMark.count ? nil : count + 1
+            return true
+        }
+        readBegunMark()
+        return false
+    }
+
+    /// No byte of it ends a record.
+    private mutating func readBegunMark() {
+        for byte in Self.byteOrderMark.prefix(markBytes ?? 0) { _ = consume(byte) }
+        markBytes = nil
+    }
+
     /// Ends the input and returns its last record if the last line had no end.
     mutating func finish() -> CSVRecord? {
+        readBegunMark()
         if state == .quoted {
             fields = []
             let behind = lastLine - quoteLine
@@ -52,10 +77,15 @@ struct CSVReader {
     private var lastLine: Int { isAtLineStart && line > firstLine ? line - 1 : line }
 
     private mutating func consume(_ byte: UInt8) -> CSVRecord? {
-        let isLineEnd = byte == UInt8(ascii: "\n")
+        let isReturn = byte == UInt8(ascii: "\r")
+        let isLineEnd = isReturn || byte == UInt8(ascii: "\n")
+        // The second half of a line end that has been dealt with.
+        let isSecondHalf = byte == UInt8(ascii: "\n") && isBehindReturn
+        isBehindReturn = isReturn
+        if isSecondHalf, state != .quoted { return nil }
         isAtLineStart = false
         defer {
-            if isLineEnd { line += 1 }
+            if isLineEnd, !isSecondHalf { line += 1 }
             isAtLineStart = isLineEnd
         }
         if isLineEnd, state != .quoted { return endRecord() }
@@ -66,7 +96,6 @@ struct CSVReader {
                 "the record is longer than \(Self.maximumRecordBytes) bytes: is a quote not closed, or is this no CSV file?"
             )
         }
-        if byte == UInt8(ascii: "\r"), state != .quoted { return nil }
         isEmpty = false
         accept(byte)
         return nil

@@ -1,5 +1,6 @@
 import Administration
 import Foundation
+import PushCore
 import Store
 
 /// The columns of a file whose first line names them.
@@ -127,16 +128,37 @@ struct CSVNames {
     init(_ record: CSVRecord, file: String) throws {
         place = "\(file), line \(record.line)"
         if let problem = record.problem { throw CommandFailure(.data, "\(place): \(problem)") }
-        // Spreadsheets put a byte order mark before the first name.
-        names = record.fields.enumerated().map {
-            $0.offset == 0 && $0.element.hasPrefix("\u{FEFF}") ? String($0.element.dropFirst()) : $0.element
-        }
+        names = record.fields.map(KeyText.trimmed)
     }
 
     /// - Throws: `CommandFailure` if a name is there twice.
     func requireDistinct() throws {
         guard let twice = names.first(where: { name in names.filter { $0 == name }.count > 1 }) else { return }
         throw CommandFailure(.data, "\(place): two columns are named \(twice). Rename or remove one.")
+    }
+
+    /// - Throws: `CommandFailure` if a name is nearly one of those that mean something: it would be taken for something else without a
+    ///   word.
+    /// - Parameter other: how the name is written where it is meant as it stands, for the advice.
+    func requireNoNearName(of known: [String], other: (String) -> String) throws {
+        for name in names where !known.contains(name) {
+            guard let near = Self.near(name, among: known) else { continue }
+            let advice = ["\(place): there is no column \(name); rename it to \(near).", other(name)]
+            throw CommandFailure(.data, advice.filter { !$0.isEmpty }.joined(separator: " "))
+        }
+    }
+
+    /// The letters and digits of a name, in lower case: user_key, "User Key" and userKey are one.
+    static func folded(_ name: String) -> String {
+        String(name.lowercased().filter { $0.isLetter || $0.isNumber })
+    }
+
+    /// One letter too many, too few or another one is a slip; two may be another word.
+    private static func near(_ name: String, among known: [String]) -> String? {
+        let folds = known.map(folded)
+        let wanted = folded(name)
+        guard let nearest = NearestName.nearest(to: wanted, among: folds, within: 1) else { return nil }
+        return folds.firstIndex(of: nearest).map { known[$0] }
     }
 }
 

@@ -20,10 +20,11 @@ struct ExclusionCommand: AsyncParsableCommand {
 }
 
 /// `pushmta exclusion create LIST`.
-struct ExclusionCreateCommand: PushMTACommand {
+struct ExclusionCreateCommand: SentenceCommand {
     static let configuration = CommandConfiguration(commandName: "create", abstract: "Create an exclusion list.")
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Argument(help: "Its name in commands and SQL, unique.")
     var list: String
@@ -40,10 +41,11 @@ struct ExclusionCreateCommand: PushMTACommand {
 }
 
 /// `pushmta exclusion add LIST …`.
-struct ExclusionAddCommand: PushMTACommand {
+struct ExclusionAddCommand: SentenceCommand {
     static let configuration = CommandConfiguration(commandName: "add", abstract: "Add people to an exclusion list.")
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Argument(help: "The list's name.")
     var list: String
@@ -55,15 +57,20 @@ struct ExclusionAddCommand: PushMTACommand {
     }
 
     func execute(_ loaded: LoadedSettings) async throws {
-        let added = try await StoreSession.run(loaded.values) { store in
-            try await store.addExclusions(list: list, addressees.people)
+        let (added, unknown) = try await StoreSession.run(loaded.values) { store in
+            let added = try await store.addExclusions(list: list, addressees.people)
+            return (added, try await store.unknownPlaces(addressees.targets).count)
         }
-        StandardOutput.line("\(added) added to \(list), \(Int64(addressees.people.count) - added) were on it already.")
+        let strangers =
+            unknown > 0 ? " \(unknown) of them match no subscription: check how the app writes them." : ""
+        StandardOutput.line(
+            "\(added) added to \(list), \(Int64(addressees.people.count) - added) were on it already.\(strangers)"
+        )
     }
 }
 
 /// `pushmta exclusion remove LIST …`.
-struct ExclusionRemoveCommand: PushMTACommand {
+struct ExclusionRemoveCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
         abstract: "Take people off an exclusion list.",
@@ -71,6 +78,7 @@ struct ExclusionRemoveCommand: PushMTACommand {
     )
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Argument(help: "The list's name.")
     var list: String
@@ -99,7 +107,7 @@ struct ExclusionRemoveCommand: PushMTACommand {
 }
 
 /// `pushmta exclusion import LIST FILE`.
-struct ExclusionImportCommand: PushMTACommand {
+struct ExclusionImportCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Add the people in a CSV file to an exclusion list.",
@@ -111,6 +119,7 @@ struct ExclusionImportCommand: PushMTACommand {
     )
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Argument(help: "The list's name.")
     var list: String
@@ -123,8 +132,10 @@ struct ExclusionImportCommand: PushMTACommand {
         var (added, read): (Int64, Int64) = (0, 0)
         let store = try await StoreSession.open(loaded.values)
         do {
-            while let targets = try file.next() {
+            while let lines = try file.next() {
+                let targets = lines.map(\.target)
                 added += try await store.addExclusions(list: list, Addressees(targets))
+                file.noteStrangers(try await store.unknownPlaces(targets), of: lines)
                 read += Int64(targets.count)
             }
             await store.close()
@@ -133,7 +144,9 @@ struct ExclusionImportCommand: PushMTACommand {
             throw error
         }
         StandardOutput.line(
-            "\(added) added to \(list), \(read - added) were on it already, \(file.faultyLines) lines left out."
+            "\(added) added to \(list), \(read - added) were on it already\(file.strangerWords), \(file.faultyLines) lines left out "
+                + "(\(read + Int64(file.faultyLines)) lines).",
+            [("list", .text(list)), ("added", Cell(added)), ("left_out", Cell(file.faultyLines))]
         )
         try file.report()
     }
@@ -199,13 +212,14 @@ struct ExclusionListCommand: PushMTACommand {
 }
 
 /// `pushmta exclusion delete LIST`.
-struct ExclusionDeleteCommand: PushMTACommand {
+struct ExclusionDeleteCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
         abstract: "Delete an exclusion list that no delivery has."
     )
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Argument(help: "The list's name.")
     var list: String
@@ -236,7 +250,7 @@ struct AddresseeOptions: ParsableArguments {
 
     func validate() throws {
         guard !people.isEmpty else { throw ValidationError("Name somebody with --user, --subscription or --token.") }
-        guard !userKeys.contains(""), !pushTokens.contains("") else {
+        guard !(userKeys + pushTokens).contains(where: { KeyText.trimmed($0).isEmpty }) else {
             throw ValidationError("A --user or --token is empty: it names nobody.")
         }
         guard (userKeys + pushTokens).allSatisfy({ $0.utf8.count <= 4_096 }),
@@ -246,7 +260,7 @@ struct AddresseeOptions: ParsableArguments {
 
     /// Refuses what can name nobody. Whoever is taken off a list may have come onto it before this was looked at.
     func validateForm() throws {
-        if let place = pushTokens.firstIndex(where: { !PushTokenForm.canBeToken($0) }) {
+        if let place = people.pushTokens.firstIndex(where: { !PushTokenForm.canBeToken($0) }) {
             throw ValidationError("--token number \(place + 1) \(Self.tokenWords).")
         }
         if let id = subscriptionIDs.first(where: { $0 < 1 }) {
@@ -256,6 +270,18 @@ struct AddresseeOptions: ParsableArguments {
 
     /// The people.
     var people: Addressees {
-        Addressees(userKeys: userKeys, subscriptionIDs: subscriptionIDs, pushTokens: pushTokens)
+        Addressees(
+            userKeys: userKeys.map(KeyText.trimmed),
+            subscriptionIDs: subscriptionIDs,
+            pushTokens: pushTokens.map(KeyText.trimmed)
+        )
+    }
+
+    /// The people, one by one.
+    var targets: [ExplicitTarget] {
+        let people = people
+        return people.userKeys.map { ExplicitTarget(.user($0)) }
+            + people.subscriptionIDs.map { ExplicitTarget(.subscription($0)) }
+            + people.pushTokens.map { ExplicitTarget(.pushToken($0)) }
     }
 }

@@ -13,17 +13,18 @@ struct MappingCommand: AsyncParsableCommand {
 }
 
 /// `pushmta mapping add NAME --view … --key …`.
-struct MappingAddCommand: PushMTACommand {
+struct MappingAddCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
         abstract: "Register a view or table of this database as a target mapping.",
         discussion: """
             Its key column holds the user keys with which apps register, one row for each. Its columns are then usable in \
-            filters and personalisation as mapping.NAME. The supervisor and its children must be able to read it.
+            filters and personalisation as mapping.NAME. The role pushmta_reader must be able to read it.
             """
     )
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Argument(help: "Its name in commands and SQL, unique.")
     var name: String

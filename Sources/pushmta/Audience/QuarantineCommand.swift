@@ -8,7 +8,10 @@ struct QuarantineCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "quarantine",
         abstract: "What gateways said about push tokens: see it, and take it back where it was a mistake.",
-        subcommands: [QuarantineListCommand.self, QuarantineUndoCommand.self, QuarantineLiftCommand.self]
+        subcommands: [
+            QuarantineListCommand.self, QuarantineUndoCommand.self, QuarantineDoubtedCommand.self,
+            QuarantineLiftCommand.self,
+        ]
     )
 }
 
@@ -22,8 +25,9 @@ struct QuarantineListCommand: PushMTACommand {
             that may pass; several of them, days apart, put the subscription into quarantine. success: a message got through after such.
 
             pending: applied in a moment. held: kept back while the application's circuit is open, because too many tokens were \
-            refused at once. applied: done to the subscription. undone: taken back. outdated: the device has registered since, or a \
-            soft error came too soon after another one to count.
+            refused at once. doubted: the gateway called far more tokens dead within a minute than the application has ever lost; `pushmta \
+            quarantine doubted` decides about them. applied: done to the subscription. undone: taken back. outdated: the device has registered since, or the \
+            same was said too soon before to count again.
             """
     )
 
@@ -42,13 +46,14 @@ struct QuarantineListCommand: PushMTACommand {
             try await store.tokenEventCounts(delivery: delivery, limit: limit.rows)
         }
         var table = Table([
-            "delivery", "application", "kind", "reason", "pending", "held", "applied", "undone", "outdated",
+            "delivery", "application", "kind", "reason", "pending", "held", "doubted", "applied", "undone", "outdated",
         ])
         for row in rows {
             table.add([
                 Cell(row.deliveryID), .text(row.application), .text(row.kind.rawValue), .text(row.reason),
                 .integer(row.pending),
-                .integer(row.held), .integer(row.applied), .integer(row.undone), .integer(row.outdated),
+                .integer(row.held), .integer(row.doubted), .integer(row.applied), .integer(row.undone),
+                .integer(row.outdated),
             ])
         }
         guard json || !rows.isEmpty else {
@@ -60,7 +65,7 @@ struct QuarantineListCommand: PushMTACommand {
 }
 
 /// `pushmta quarantine undo --delivery ID`.
-struct QuarantineUndoCommand: PushMTACommand {
+struct QuarantineUndoCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "undo",
         abstract: "Take back what a delivery's answers did to push tokens.",
@@ -73,6 +78,7 @@ struct QuarantineUndoCommand: PushMTACommand {
     )
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Option(help: "The delivery's id.")
     var delivery: Int64
@@ -87,8 +93,50 @@ struct QuarantineUndoCommand: PushMTACommand {
     }
 }
 
+/// `pushmta quarantine doubted APPLICATION --undo | --confirm`.
+struct QuarantineDoubtedCommand: SentenceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doubted",
+        abstract: "Decide about an application's doubted tokens.",
+        discussion: """
+            When a gateway calls far more tokens dead within a minute than the application has ever lost, the messages fail and the \
+            tokens stay as they are. --undo: the gateway, or the credential, was wrong, and the answers are void. --confirm: the tokens \
+            are dead, except those whose devices have registered or got a message since. Without a decision a token is dead once the gateway \
+            says so again at least six hours later; the rest are decided after mta.quarantine.doubtDays, as \
+            mta.quarantine.believesDoubted says.
+            """
+    )
+
+    @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
+
+    @Argument(help: "The application's name.")
+    var application: String
+
+    @Flag(help: "The gateway was wrong: the tokens live.")
+    var undo = false
+
+    @Flag(help: "The tokens are dead.")
+    var confirm = false
+
+    func validate() throws {
+        if undo == confirm { throw ValidationError("Give either --undo or --confirm.") }
+    }
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        let count = try await StoreSession.run(loaded.values) { store in
+            try await store.resolveDoubtedTokens(application: application, confirmed: confirm)
+        }
+        StandardOutput.line(
+            count == 0
+                ? "No refusal of a token of \(application) is in doubt."
+                : "Refusals of tokens of \(application) \(confirm ? "confirmed" : "undone"): \(count)."
+        )
+    }
+}
+
 /// `pushmta quarantine lift SUBSCRIPTION`.
-struct QuarantineLiftCommand: PushMTACommand {
+struct QuarantineLiftCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "lift",
         abstract: "Take one subscription out of quarantine.",
@@ -99,6 +147,7 @@ struct QuarantineLiftCommand: PushMTACommand {
     )
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Argument(help: "The subscription's id.")
     var subscription: Int64

@@ -63,47 +63,68 @@ final class SubscriptionFile: AsyncSequence, Sendable {
 /// The first line of a subscription file: which column holds what.
 struct SubscriptionHeader: CSVHeader, Sendable {
     /// What a column holds.
-    enum Column: Sendable, Equatable {
-        case pushToken, userKey, locale, timeZone
+    enum Column: Sendable, Hashable {
+        case pushToken, userKey, locale, timeZone, registeredAt
         /// A field of the recipient.
         case recipient(String)
         /// A parameter of the subscription.
         case parameter(String)
     }
 
-    /// What a name begins with that is a parameter of the subscription.
-    static let parameterPrefix = "parameter."
-    private static let fixed: [String: Column] = [
-        "push_token": .pushToken, "user_key": .userKey, "locale": .locale, "time_zone": .timeZone,
+    private static let fixed: [(name: String, column: Column)] = [
+        ("push_token", .pushToken), ("user_key", .userKey), ("locale", .locale), ("time_zone", .timeZone),
+        ("registered_at", .registeredAt),
     ]
+    /// What a name begins with that is a parameter of the subscription, or certainly a field of the recipient.
+    private static let prefixes: [(text: String, make: @Sendable (String) -> Column)] = [
+        ("parameter.", { .parameter($0) }), ("parameters.", { .parameter($0) }), ("recipient.", { .recipient($0) }),
+    ]
+    /// What other systems export of an address that a file cannot say here: taken for a field of the recipient, it would be lost.
+    private static let states: Set<String> = [
+        "disabled", "enabled", "optout", "optedout", "optin", "optedin", "unsubscribed", "quarantine", "quarantined",
+        "quarantinestatus", "denylisted", "blacklisted", "deviceid", "deviceuuid", "deviceimei", "subscriptionid",
+    ]
+    private static let columnWords =
+        "The first line names the columns: push_token, user_key, locale, time_zone, registered_at, parameter.NAME for parameters of "
+        + "the subscription, and any other name for a field of the recipient."
 
     /// The columns in their order.
     let columns: [Column]
 
     /// Reads the first record of a file.
     ///
-    /// - Throws: `CommandFailure` if no column is `push_token` or a name is there twice.
+    /// - Throws: `CommandFailure` if no column is `push_token`, a name is there twice, or one is nearly a name that means something.
     init(_ record: CSVRecord, file: String) throws {
         let header = try CSVNames(record, file: file)
         let (names, place) = (header.names, header.place)
+        let known = Self.fixed.map(\.name)
+        try header.requireNoNearName(of: known) { "A field of the recipient is named recipient.\($0)." }
         guard names.contains("push_token") else {
             let hint = NearestName.nearest(to: "push_token", among: names).map { " (nearest: \($0))" } ?? ""
-            throw CommandFailure(
-                .data,
-                "\(place): no column is named push_token\(hint). The first line names the columns: push_token, "
-                    + "user_key, locale, time_zone, \(Self.parameterPrefix)NAME for parameters of the subscription, and any other "
-                    + "name for a field of the recipient."
-            )
+            throw CommandFailure(.data, "\(place): no column is named push_token\(hint). \(Self.columnWords)")
         }
         try header.requireDistinct()
-        if let nameless = names.firstIndex(where: { $0.isEmpty || $0 == Self.parameterPrefix }) {
+        if let state = names.first(where: { Self.states.contains(CSVNames.folded($0)) }) {
+            throw CommandFailure(
+                .data,
+                "\(place): an import does not read a column \(state): export only the addresses that get messages, and leave it out. "
+                    + "A field of the recipient is named recipient.\(state)."
+            )
+        }
+        let columns = names.map(Self.column)
+        if let nameless = columns.firstIndex(where: { [.recipient(""), .parameter("")].contains($0) }) {
             throw CommandFailure(.data, "\(place): column \(nameless + 1) has no name. Name it, or remove it.")
         }
-        columns = names.map { name in
-            if let column = Self.fixed[name] { return column }
-            guard name.hasPrefix(Self.parameterPrefix) else { return .recipient(name) }
-            return .parameter(String(name.dropFirst(Self.parameterPrefix.count)))
+        if let twice = columns.indices.first(where: { columns[..<$0].contains(columns[$0]) }) {
+            throw CommandFailure(.data, "\(place): \(names[twice]) appears twice. Rename or remove one.")
         }
+        self.columns = columns
+    }
+
+    private static func column(_ name: String) -> Column {
+        if let column = fixed.first(where: { $0.name == name })?.column { return column }
+        guard let prefix = prefixes.first(where: { name.hasPrefix($0.text) }) else { return .recipient(name) }
+        return prefix.make(String(name.dropFirst(prefix.text.count)))
     }
 
     /// The subscription in a record, or what is wrong with the line.
@@ -115,12 +136,19 @@ struct SubscriptionHeader: CSVHeader, Sendable {
         var row = ImportRow(line: line, pushToken: "")
         for (column, value) in zip(columns, values) {
             switch column {
-            case .pushToken: row.pushToken = value
-            case .userKey: row.userKey = value
-            case .locale: row.locale = value
-            case .timeZone: row.timeZone = value
-            case .recipient(let name): if !value.isEmpty { row.recipient[name] = value }
-            case .parameter(let name): if !value.isEmpty { row.parameters[name] = value }
+            case .pushToken: row.pushToken = KeyText.trimmed(value)
+            case .userKey: row.userKey = KeyText.trimmed(value)
+            case .locale: row.locale = KeyText.trimmed(value)
+            case .timeZone: row.timeZone = KeyText.trimmed(value)
+            case .registeredAt:
+                let text = KeyText.trimmed(value)
+                guard !text.isEmpty else { continue }
+                guard let time = ZonedTime(text) else {
+                    return .failure(ImportFault("its registered_at \(ZonedTime.words)"))
+                }
+                row.registeredAt = DatabaseTime(microsecondsSince1970: time.microsecondsSince1970)
+            case .recipient(let name): row.recipient[name] = value
+            case .parameter(let name): row.parameters[name] = value
             }
         }
         guard !row.pushToken.isEmpty else {

@@ -112,17 +112,18 @@ enum ContentCheckReport {
             ])
         }
         let notices = Set(results.flatMap(\.notices)).sorted()
+        let warnings = content.warnings
         guard !json else {
             let locales = Cell.list(content.locales.map { .text($0) })
             return StandardOutput.line(
                 Cell.object([
                     ("ok", .flag(true)), ("problems", .list([])), ("locales", locales), ("formats", table.cell),
-                    ("notices", Cell.list(notices.map { .text($0) })),
+                    ("notices", Cell.list(notices.map { .text($0) })), ("warnings", .list(warnings.map(cell))),
                 ]).json
             )
         }
         let locales = content.locales.isEmpty ? "" : "; locales: \(content.locales.joined(separator: ", "))"
-        let end = notices.map { "\nNote: \($0)." }.joined()
+        let end = (notices.map { "\nNote: \($0)." } + warnings.map { "\nWarning: \($0)." }).joined()
         StandardOutput.line("\(file) is right\(locales)\n\(table.text)\(end)")
     }
 
@@ -131,12 +132,12 @@ enum ContentCheckReport {
         guard json else {
             return StandardError.write("\(file) is not right:\n\(error)\n")
         }
-        let problems = error.problems.map { problem in
-            Cell.object([
-                ("key", .text(problem.key)), ("cause", .text(problem.cause)), ("remedy", .text(problem.remedy)),
-            ])
-        }
+        let problems = error.problems.map(cell)
         StandardOutput.line(Cell.object([("ok", .flag(false)), ("problems", .list(problems))]).json)
+    }
+
+    private static func cell(_ problem: ContentProblem) -> Cell {
+        .object([("key", .text(problem.key)), ("cause", .text(problem.cause)), ("remedy", .text(problem.remedy))])
     }
 }
 

@@ -54,19 +54,22 @@ struct DeliveryStatusCommand: PushMTACommand {
     var json = false
 
     func execute(_ loaded: LoadedSettings) async throws {
-        let (progress, outcomes, exclusions, target, notices, days) = try await StoreSession.run(loaded.values) {
+        let (progress, outcomes, exclusions, target, notices, days, refusals) = try await StoreSession.run(
+            loaded.values
+        ) {
             store in
             (
                 try await store.deliveryProgress(id), try await store.outcomeCounts(delivery: id),
                 try await store.exclusionCounts(delivery: id), try await store.targeting(ofDelivery: id),
                 try await store.alarms(delivery: id),
-                try await store.days(ofDelivery: id)
+                try await store.days(ofDelivery: id), try await store.refusals(ofDeliveryAndDays: id)
             )
         }
         let reasons = DeliveryReport.outcomes(outcomes, exclusions)
         guard json else {
             DeliveryTable.table([progress]).show(json: false)
             if !reasons.rows.isEmpty { StandardOutput.line("\n" + reasons.text) }
+            for refusal in refusals { StandardOutput.line("\nThe gateway says (\(refusal.reason)): \(refusal.words)") }
             for alarm in notices { StandardOutput.line("\nAlarm: \(alarm.sentence)") }
             if let words = Self.words(target, progress) { StandardOutput.line("\n" + words) }
             if !days.isEmpty { StandardOutput.line("\n" + DeliveryTable.table(days).text) }
@@ -78,7 +81,10 @@ struct DeliveryStatusCommand: PushMTACommand {
         let alarms = Cell.list(notices.map { .text($0.sentence) })
         let chosen: [(String, Cell)] = [
             ("alarms", alarms), ("filter", Cell(target.filter)), ("exclusion_lists", lists),
-            ("parent", Cell(progress.parentID)), ("days", DeliveryTable.table(days).cell),
+            (
+                "refusals",
+                .list(refusals.map { .object([("reason", .text($0.reason)), ("words", .text($0.words))]) })
+            ), ("parent", Cell(progress.parentID)), ("days", DeliveryTable.table(days).cell),
         ]
         StandardOutput.line(Cell.object(counts + [("outcomes", list)] + chosen).json)
     }
@@ -102,10 +108,11 @@ struct DeliveryStatusCommand: PushMTACommand {
 }
 
 /// `pushmta delivery start ID`.
-struct DeliveryStartCommand: PushMTACommand {
+struct DeliveryStartCommand: SentenceCommand {
     static let configuration = CommandConfiguration(commandName: "start", abstract: "Start a delivery.")
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Argument(help: "The delivery's id.")
     var id: Int64
@@ -118,12 +125,15 @@ struct DeliveryStartCommand: PushMTACommand {
             }
             try await store.startDelivery(id)
         }
-        StandardOutput.line("Delivery \(id) is started. `pushmta delivery watch \(id)` shows how it goes.")
+        StandardOutput.line(
+            "Delivery \(id) is started. `pushmta delivery watch \(id)` shows how it goes.",
+            [("id", .integer(id))]
+        )
     }
 }
 
 /// `pushmta delivery pause ID`.
-struct DeliveryPauseCommand: PushMTACommand {
+struct DeliveryPauseCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause",
         abstract: "Pause a delivery: nothing more of it leaves until it is resumed.",
@@ -134,6 +144,7 @@ struct DeliveryPauseCommand: PushMTACommand {
     )
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Argument(help: "The delivery's id.")
     var id: Int64
@@ -152,13 +163,14 @@ struct DeliveryPauseCommand: PushMTACommand {
 }
 
 /// `pushmta delivery resume ID`.
-struct DeliveryResumeCommand: PushMTACommand {
+struct DeliveryResumeCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume",
         abstract: "Let a paused delivery go on."
     )
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Argument(help: "The delivery's id.")
     var id: Int64
@@ -176,7 +188,7 @@ struct DeliveryResumeCommand: PushMTACommand {
 }
 
 /// `pushmta delivery stop ID`.
-struct DeliveryStopCommand: PushMTACommand {
+struct DeliveryStopCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "stop",
         abstract: "Stop a delivery for good: what has not left never will.",
@@ -187,6 +199,7 @@ struct DeliveryStopCommand: PushMTACommand {
     )
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Argument(help: "The delivery's id.")
     var id: Int64
@@ -205,7 +218,7 @@ struct DeliveryStopCommand: PushMTACommand {
 }
 
 /// `pushmta delivery proof ID`.
-struct DeliveryProofCommand: PushMTACommand {
+struct DeliveryProofCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "proof",
         abstract: "Send what a delivery says to seed addresses; prints the proof's id.",
@@ -216,6 +229,7 @@ struct DeliveryProofCommand: PushMTACommand {
     )
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Argument(help: "The delivery's id.")
     var id: Int64
@@ -237,7 +251,7 @@ struct DeliveryProofCommand: PushMTACommand {
             var addresses: ProofAddresses?
             if let words { addresses = try await store.proofAddresses(words) }
             let proof = try await store.createProof(of: id, to: addresses)
-            StandardOutput.line(String(proof))
+            StandardOutput.line(String(proof), [("id", .integer(proof))])
             guard wait else { return true }
             let progress = try await DeliveryWatch(store: store, id: proof).untilOver()
             let outcomes = try await store.outcomeCounts(delivery: proof)

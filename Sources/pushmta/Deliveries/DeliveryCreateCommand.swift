@@ -83,7 +83,7 @@ struct DeliveryCreateCommand: PushMTACommand {
     @Flag(help: "Start it at once.")
     var start = false
 
-    @Flag(help: "Print what --check finds as JSON.")
+    @Flag(help: "Print JSON: the id, or what --check finds.")
     var json = false
 
     func validate() throws {
@@ -152,7 +152,7 @@ struct DeliveryCreateCommand: PushMTACommand {
             if start { try await begin(id, store) }
             return id
         }
-        StandardOutput.line(String(id))
+        StandardOutput.line(json ? Cell.object([("id", .integer(id))]).json : String(id))
     }
 
     private func create(from template: String, _ content: ContentText?, _ loaded: LoadedSettings) async throws {
@@ -185,7 +185,7 @@ struct DeliveryCreateCommand: PushMTACommand {
             if start { try await begin(id, store) }
             return id
         }
-        StandardOutput.line(String(id))
+        StandardOutput.line(json ? Cell.object([("id", .integer(id))]).json : String(id))
     }
 
     /// The applications that it goes to, once its target and what they declare allow it.
@@ -306,7 +306,7 @@ struct TargetOptions: ParsableArguments {
 }
 
 /// `pushmta delivery target ID FILE`: fills the list of a delivery with explicit targets.
-struct DeliveryTargetCommand: PushMTACommand {
+struct DeliveryTargetCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "target",
         abstract: "Add explicit targets from a CSV file to a delivery that is not started.",
@@ -319,6 +319,7 @@ struct DeliveryTargetCommand: PushMTACommand {
     )
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Argument(help: "The delivery's id.")
     var id: Int64
@@ -340,7 +341,9 @@ struct DeliveryTargetCommand: PushMTACommand {
                     "Delivery \(id) goes to all subscribers, so a list would change nothing: create it with --explicit-targets."
                 )
             }
-            while let targets = try file.next() {
+            while let lines = try file.next() {
+                let targets = lines.map(\.target)
+                file.noteStrangers(try await store.unknownPlaces(targets), of: lines)
                 if exclude {
                     try await store.exclude(Addressees(targets), fromDelivery: id)
                 } else {
@@ -354,7 +357,9 @@ struct DeliveryTargetCommand: PushMTACommand {
             throw error
         }
         StandardOutput.line(
-            "\(added) \(exclude ? "excluded from" : "added to") delivery \(id), \(file.faultyLines) lines left out."
+            "\(added) \(exclude ? "excluded from" : "added to") delivery \(id)\(file.strangerWords), \(file.faultyLines) lines left out "
+                + "(\(added + file.faultyLines) lines).",
+            [("id", .integer(id)), ("added", Cell(added)), ("left_out", Cell(file.faultyLines))]
         )
         try file.report()
     }

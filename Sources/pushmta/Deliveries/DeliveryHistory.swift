@@ -62,8 +62,7 @@ struct DeliveryHistory: Sendable {
         if rate >= 1, now.pending > 0, now.prepared, !now.state.isFinal {
             text += "  ready in \(AgeWords.text(Double(now.pending) / rate + 1))"
         }
-        let reason = now.stateReason.isEmpty ? now.waitingReason : now.stateReason
-        let notes = [now.otherCounters, TerminalText.cut(TerminalText.line(reason), to: Table.longestCell)]
+        let notes = [now.otherCounters, TerminalText.cut(TerminalText.line(now.reasonLine), to: Table.longestCell)]
         return [DisplayWidth.cut(text, to: width)]
             + notes.filter { !$0.isEmpty }.flatMap { DisplayWidth.wrapped($0, to: width - 2) }.map { "  " + $0 }
             + applicationLines(width: width)

@@ -4,7 +4,7 @@ import PushCore
 import Store
 
 /// `pushmta delivery watch ID`: a delivery's history and how it stands, live until it is over.
-struct DeliveryWatchCommand: PushMTACommand {
+struct DeliveryWatchCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
         abstract: "Show a delivery live until it is over.",
@@ -15,6 +15,7 @@ struct DeliveryWatchCommand: PushMTACommand {
     )
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Argument(help: "The delivery's id.")
     var id: Int64
@@ -27,7 +28,14 @@ struct DeliveryWatchCommand: PushMTACommand {
             }
             let outcomes = try await store.outcomeCounts(delivery: id)
             let reasons = DeliveryReport.outcomes(outcomes, try await store.exclusionCounts(delivery: id))
-            StandardOutput.line("Delivery \(id): \(progress.state.rawValue) \(progress.stateReason)\n\(reasons.text)")
+            StandardOutput.line(
+                "Delivery \(id): \(progress.state.rawValue) \(progress.stateReason)\n\(reasons.text)",
+                [
+                    ("id", .integer(id)), ("state", .text(progress.state.rawValue)),
+                    ("target", .integer(progress.target)),
+                    ("sent", .integer(progress.sent)), ("failed", .integer(progress.failed)),
+                ]
+            )
             return progress.state == .finished
         }
         guard finished else { throw ExitCode(CommandFailure.Code.negative.rawValue) }

@@ -70,7 +70,7 @@ struct RateListCommand: PushMTACommand {
 }
 
 /// `pushmta rate set SCOPE NAME RATE`.
-struct RateSetCommand: PushMTACommand {
+struct RateSetCommand: SentenceCommand {
     /// What has a rate besides a delivery.
     enum Scope: String, ExpressibleByArgument, CaseIterable {
         case application, account, project
@@ -87,6 +87,7 @@ struct RateSetCommand: PushMTACommand {
     )
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Argument(help: "application, account or project.")
     var scope: Scope
@@ -109,13 +110,14 @@ struct RateSetCommand: PushMTACommand {
 }
 
 /// `pushmta delivery rate ID RATE`.
-struct DeliveryRateCommand: PushMTACommand {
+struct DeliveryRateCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "rate",
         abstract: "Limit how many messages of a delivery leave a second, also while it is sent."
     )
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Argument(help: "The delivery's id.")
     var id: Int64
@@ -133,13 +135,14 @@ struct DeliveryRateCommand: PushMTACommand {
 }
 
 /// `pushmta delivery weight ID WEIGHT`.
-struct DeliveryWeightCommand: PushMTACommand {
+struct DeliveryWeightCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "weight",
         abstract: "Give a delivery more or fewer shares of what leaves with its priority."
     )
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Argument(help: "The delivery's id.")
     var id: Int64

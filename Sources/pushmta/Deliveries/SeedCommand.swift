@@ -13,7 +13,7 @@ struct SeedCommand: AsyncParsableCommand {
 }
 
 /// `pushmta seed add NAME`.
-struct SeedAddCommand: PushMTACommand {
+struct SeedAddCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
         abstract: "Add a seed address.",
@@ -24,6 +24,7 @@ struct SeedAddCommand: PushMTACommand {
     )
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Argument(help: "Its name: no number, and without a comma.")
     var name: String
@@ -76,7 +77,10 @@ struct SeedAddCommand: PushMTACommand {
         }
         let added = seed
         let id = try await StoreSession.run(loaded.values) { try await $0.addSeed(added) }
-        StandardOutput.line("Seed address \(name) is there: subscription \(id).")
+        StandardOutput.line(
+            "Seed address \(name) is set up: subscription \(id).",
+            [("name", .text(name)), ("subscription", .integer(id))]
+        )
     }
 }
 
@@ -112,10 +116,11 @@ struct SeedListCommand: PushMTACommand {
 }
 
 /// `pushmta seed remove NAME`.
-struct SeedRemoveCommand: PushMTACommand {
+struct SeedRemoveCommand: SentenceCommand {
     static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove a seed address.")
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Argument(help: "Its name.")
     var name: String

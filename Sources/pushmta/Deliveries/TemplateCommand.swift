@@ -18,7 +18,7 @@ struct TemplateCommand: AsyncParsableCommand {
 }
 
 /// `pushmta template add NAME`.
-struct TemplateAddCommand: PushMTACommand {
+struct TemplateAddCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
         abstract: "Store a delivery template.",
@@ -30,6 +30,7 @@ struct TemplateAddCommand: PushMTACommand {
     )
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Argument(help: "Its name in commands and SQL, unique.")
     var name: String
@@ -83,13 +84,14 @@ struct TemplateAddCommand: PushMTACommand {
 }
 
 /// `pushmta template duplicate NAME NEW`.
-struct TemplateDuplicateCommand: PushMTACommand {
+struct TemplateDuplicateCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "duplicate",
         abstract: "Copy a delivery template under another name."
     )
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Argument(help: "The template to copy.")
     var name: String
@@ -109,7 +111,7 @@ struct TemplateDuplicateCommand: PushMTACommand {
 }
 
 /// `pushmta template remove NAME`.
-struct TemplateRemoveCommand: PushMTACommand {
+struct TemplateRemoveCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
         abstract: "Take a delivery template away.",
@@ -117,6 +119,7 @@ struct TemplateRemoveCommand: PushMTACommand {
     )
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Argument(help: "Its name.")
     var name: String

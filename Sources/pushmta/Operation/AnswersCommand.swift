@@ -183,18 +183,22 @@ enum AnswersDocument {
           *ambiguous*: it may have been taken; it is sent again, or reported as unknown, as its delivery says.
         * **fault**: whose failure the attempt was. *message*: the message's or its token's: the attempt counts, and with as many retries as
           its delivery says, by its schedule, the message fails. *gateway*: it says nothing about the message, which keeps its attempts and
-          is sent again until its validity is over. *foreign*: no gateway gives such an answer (a page of a proxy, nothing where JSON
-          should be): as *gateway*. *unknown*: the gateway's own form with a reason that is in no document: when more than ten messages of a
-          delivery get it while others pass, that delivery is paused. A lone message that keeps getting *foreign* or *unknown* while others
-          pass fails at the \(RetryPolicy.maximumUnexplainedRefusals)th time. *application*: credential, topic or address: all messages wait until it is put right. *ambiguous*: each resend is
-          an attempt. When \(TroubleDetector.fewest) of a child's last \(TroubleDetector.window) answers and at least half of them are *gateway*, *foreign* or *unknown*, or are a limit of the
+          is sent again until its validity is over. *server*: the gateway failed over this message: as *gateway*. *foreign*: no gateway gives such
+          an answer (a page of a proxy, nothing where JSON should be): as *gateway*. *unknown*: the gateway's own form with an undocumented
+          reason: when more than ten messages of a delivery get it while others pass, that delivery is paused. A message that keeps
+          getting *server*, *foreign* or *unknown* while others pass fails at the \(RetryPolicy.maximumUnexplainedRefusals)th time; its token is kept. *credential*: one that is stored
+          with the gateway and that only some messages need is wrong: they wait apart, by reason, one message every five minutes finds out
+          whether it was put right, and others go on. *application*: credential, topic or address: all messages wait until it is put right.
+          *ambiguous*: each resend is an attempt; a malformed answer, a reset stream and a lost connection are the gateway's failures besides.
+          When \(TroubleDetector.fewest) of a child's last \(TroubleDetector.window) answers and at least half of them are failures of the gateway's, or are a limit of the
           device for one device after the other, or when for a second nothing else comes, the application is in **trouble** on that
           account, on all hosts: nothing is sent but a probe every 1 to 5 seconds until one is taken.
         * **failure**: type and reason in Adobe Campaign's words, as the log keeps them (`failure_type`, `failure_reason`).
         * **token**: *invalid*: the subscription is disabled. *invalid_since_timestamp*: the same, unless the device has registered since the
           time in the answer. *replaced*: it gets the token in the answer. *soft_error*: if the message fails, it counts; five of them, more
           than a day apart, put the subscription into quarantine, and a message that gets through or ten days heal. All of it can be taken
-          back with `pushmta quarantine undo`. What a mix-up of keys or environments would cause as well (*doubtful*) fails no message and
+          back with `pushmta quarantine undo`. When far more tokens are called dead within a minute than the application has ever lost (20 at
+          least, and a fifth of the answers), the messages fail and the tokens wait: `pushmta quarantine doubted` decides. What a mix-up of keys or environments would cause as well (*doubtful*) fails no message and
           touches no token when more than ten answers, and more than a fifth of the last 500 that a child got, are so. Of one user and
           delivery one such answer counts at most. A token that never worked counts only while no message of the application was ever taken;
           later its message fails as soon as others get through, and the answer counts as a *soft_error*, whatever the row says. Where none

@@ -37,7 +37,7 @@ struct ConfigShowCommand: PushMTACommand {
 }
 
 /// `pushmta config check`: whether every setting is known and has a value that it may have, and whether the processes could use it.
-struct ConfigCheckCommand: PushMTACommand {
+struct ConfigCheckCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Check the settings of file, environment and flags.",
@@ -48,14 +48,13 @@ struct ConfigCheckCommand: PushMTACommand {
     )
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
     @OptionGroup var user: CheckUser
 
     func run() async throws {
-        do {
+        try await told {
             try user.take()
             try await execute(try await global.load())
-        } catch {
-            throw CommandFailure.report(error)
         }
     }
 
@@ -72,7 +71,8 @@ struct ConfigCheckCommand: PushMTACommand {
         let changed = loaded.sources.count
         let file = loaded.file ?? "no settings file"
         StandardOutput.line(
-            "The settings are right (\(file); \(changed) of \(Settings.definitions.count) settings are set)."
+            "The settings are right (\(file); \(changed) of \(Settings.definitions.count) settings are set).",
+            [("file", Cell(loaded.file)), ("set", Cell(changed))]
         )
     }
 }

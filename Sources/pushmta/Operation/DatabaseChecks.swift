@@ -22,10 +22,13 @@ struct DatabaseChecks: Sendable {
         do {
             store = try await StoreSession.open(settings, role: "doctor")
         } catch let error as StoreError where error.code == .schema {
-            return [CheckResult("database", .ok, "reachable"), CheckResult("schema", .failed, "\(error)")]
+            return [
+                CheckResult("database", .ok, "reachable"),
+                CheckResult("schema", .failed, CommandFailure.words(of: error)),
+            ]
         } catch {
             return [
-                CheckResult("database", .failed, "\(error)"),
+                CheckResult("database", .failed, CommandFailure.words(of: error)),
                 CheckResult("schema, durability, credentials, gateways", .skipped, "the database is needed first"),
             ]
         }
@@ -45,9 +48,10 @@ struct DatabaseChecks: Sendable {
 
     private func rights(_ store: Store) async -> [CheckResult] {
         do {
-            return Self.rights(try await store.missingRights())
+            return Self.rights(try await store.missingRights()) + Self.spare(try await store.spareRights())
+                + [Self.view(ofOthers: try await store.seesOtherSessions())]
         } catch {
-            return [CheckResult("roles", .failed, "\(error)")]
+            return [CheckResult("roles", .failed, CommandFailure.words(of: error))]
         }
     }
 
@@ -62,7 +66,10 @@ struct DatabaseChecks: Sendable {
             ]
         }
         let roles = CheckResult("roles", .ok, "all are there")
-        guard let first = missing.grants.first else { return [roles, CheckResult("rights of roles", .ok, "complete")] }
+        // One that makes a function has many lines.
+        guard let first = missing.grants.first?.prefix(while: { !$0.isNewline }) else {
+            return [roles, CheckResult("rights of roles", .ok, "complete")]
+        }
         return [
             roles,
             CheckResult(
@@ -73,12 +80,44 @@ struct DatabaseChecks: Sendable {
         ]
     }
 
+    /// What is to be said of roles that may do what none needs to.
+    static func spare(_ rights: SpareRights) -> [CheckResult] {
+        let statements = rights.creatorRemedies
+        let creation =
+            statements.isEmpty
+            ? CheckResult(
+                "rights to create",
+                .ok,
+                "no other role may create in the product's schemas, and not everyone in public"
+            )
+            : CheckResult(
+                "rights to create",
+                .failed,
+                "what others create there can run with the rights of a session that looks a name up. As an administrator run: \(statements.joined(separator: " "))"
+            )
+        guard let owner = rights.ownerThatMakesRoles, let remedy = rights.ownerRemedy else { return [creation] }
+        let detail =
+            "\(owner), which owns the schema, may create roles, and so gain the rights of most others; only the first migrate needs that: \(remedy)"
+        return [creation, CheckResult("schema's owner", .warning, detail)]
+    }
+
+    /// A lock of a row that another role holds is an alarm only where its begin can be seen.
+    private static func view(ofOthers isThere: Bool) -> CheckResult {
+        let subject = "sessions of other roles"
+        guard !isThere else { return CheckResult(subject, .ok, "visible: alarms name those that hold locks") }
+        return CheckResult(
+            subject,
+            .warning,
+            "hidden from this user, so that no alarm names one that holds a row for long. An administrator runs: GRANT pg_monitor TO that user;"
+        )
+    }
+
     private static func writable(_ store: Store) async -> CheckResult {
         do {
             guard try await store.isReadOnly() else { return CheckResult("database", .ok, "reachable") }
             return CheckResult("database", .failed, "reachable. \(PostgresError.readOnlyWords).")
         } catch {
-            return CheckResult("database", .failed, "\(error)")
+            return CheckResult("database", .failed, CommandFailure.words(of: error))
         }
     }
 
@@ -98,7 +137,7 @@ struct DatabaseChecks: Sendable {
             return [CheckResult("durability", .ok, text), Self.failOver(found, replicas: replicas.count)]
                 + replicas.map(Self.replica)
         } catch {
-            return [CheckResult("durability", .failed, "\(error)")]
+            return [CheckResult("durability", .failed, CommandFailure.words(of: error))]
         }
     }
 
@@ -167,7 +206,7 @@ struct DatabaseChecks: Sendable {
             }
             return results
         } catch {
-            return [CheckResult("applications", .failed, "\(error)")]
+            return [CheckResult("applications", .failed, CommandFailure.words(of: error))]
         }
     }
 
@@ -187,7 +226,7 @@ struct DatabaseChecks: Sendable {
             let left = try await store.credentials().first { $0.id == row.id }?.secondsLeft
             return Self.expiry(subject, text, secondsLeft: left, application: application.name)
         } catch {
-            return CheckResult(subject, .failed, "\(error)")
+            return CheckResult(subject, .failed, CommandFailure.words(of: error))
         }
     }
 
@@ -231,7 +270,7 @@ struct DatabaseChecks: Sendable {
             }
             return results
         } catch {
-            return [CheckResult("gateways", .failed, "\(error)")]
+            return [CheckResult("gateways", .failed, CommandFailure.words(of: error))]
         }
     }
 }
@@ -367,7 +406,7 @@ enum FeedbackCheck {
                 + (try await store.feedbackServices()).map(result)
                 + alarms.filter { $0.code == "retention_held" }.map { result($0, "retention of \($0.subject)") }
         } catch {
-            return [CheckResult("feedback worker", .failed, "\(error)")]
+            return [CheckResult("feedback worker", .failed, CommandFailure.words(of: error))]
         }
     }
 
@@ -426,7 +465,7 @@ enum MappingChecks {
             }
             return results
         } catch {
-            return [CheckResult("target mappings", .failed, "\(error)")]
+            return [CheckResult("target mappings", .failed, CommandFailure.words(of: error))]
         }
     }
 }

@@ -2,6 +2,7 @@ import Administration
 import ArgumentParser
 import Foundation
 import Gateways
+import OperatingSystem
 import PushCore
 import Store
 import SystemPackage
@@ -95,9 +96,19 @@ struct CredentialKeyFileCheck: Sendable {
             CheckResult(
                 subject,
                 .warning,
-                "\(source.path) has the mode \(String(mode & 0o777, radix: 8)): group or others have rights on it, and with it and the database they open every credential. `chmod 600 \(source.path)`"
+                "\(source.path) has the mode \(String(mode & 0o777, radix: 8)): group or others may read it, and with it and the database they can open every credential. \(remedy(source.path, attributes[.ownerAccountName] as? String))"
             )
         ]
+    }
+}
+
+extension CredentialKeyFileCheck {
+    /// Of a file that is the service's user's own, its group's rights are not needed; of another's they may be all that the service has.
+    private func remedy(_ path: String, _ owner: String?) -> String {
+        guard let owner, owner != MachineUser.current?.name || MachineUser.isRoot else { return "`chmod 600 \(path)`" }
+        return
+            "Give it to the user that the service runs as, then remove the others' rights: `chown USER: \(path) && chmod 600 \(path)`"
+            + " (it is \(owner)'s now)"
     }
 }
 
@@ -126,7 +137,7 @@ struct JournalFolderCheck {
             return CheckResult(
                 subject,
                 .failed,
-                "\(folder) cannot be written: \(error). Make it for the engine's user, or set mta.workingPath."
+                "\(folder) cannot be written: \(error). mta.workingPath must name a folder that only PushMTA uses and its user owns."
             )
         }
     }

@@ -70,6 +70,7 @@ struct ExplainCommand: PushMTACommand {
         let rows = try await StoreSession.run(loaded.values) { store in
             try await store.limits(of: try await find(typed?.kind, typed?.name ?? "", store))
         }
+        guard json else { return StandardOutput.line(Self.text(rows, width: StatusText.width)) }
         var table = Table(["subject", "limit", "now", "most", "set_by", "binds", "why"])
         for row in rows {
             table.add([
@@ -77,7 +78,18 @@ struct ExplainCommand: PushMTACommand {
                 .flag(row.binds), .text(row.why),
             ])
         }
-        table.show(json: json)
+        table.show(json: true)
+    }
+
+    /// The limits for people: the reason below its row, wrapped, and what binds marked at the edge.
+    static func text(_ rows: [LimitRow], width: Int) -> String {
+        var table = FittedTable([
+            .text("binds"), .text("subject"), .text("limit"), .text("now"), .text("most"), .text("set by"),
+        ])
+        for row in rows {
+            table.add([row.binds ? "now" : "", row.subject, row.limit, row.now, row.most, row.setBy], notes: [row.why])
+        }
+        return table.text(width: width)
     }
 
     private func find(_ kind: Kind?, _ subject: String, _ store: Store) async throws -> ExplainedSubject {

@@ -170,7 +170,7 @@ struct PortCheck: Sendable {
         return CheckResult(
             subject,
             .warning,
-            "another program has it (`ss -ltnp sport = :\(port)` shows which): end that one, or give another \(key), if this host is to run `\(owner.command)`"
+            "another program uses it (`ss -ltnp sport = :\(port)` shows which): if this host is to run `\(owner.command)`, set another \(key), or move that program to another port"
         )
     }
 }

@@ -12,7 +12,7 @@ struct HostCommand: AsyncParsableCommand {
 }
 
 /// `pushmta host remove`: takes a host out of the status tables.
-struct HostRemoveCommand: PushMTACommand {
+struct HostRemoveCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
         abstract: "Remove a host that is gone for good from the status tables.",
@@ -25,6 +25,7 @@ struct HostRemoveCommand: PushMTACommand {
     )
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Argument(help: "The host's name or id; of several with one name, its id.")
     var host: String

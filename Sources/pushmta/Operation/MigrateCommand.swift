@@ -1,9 +1,10 @@
 import Administration
 import ArgumentParser
+import PostgresClient
 import Store
 
 /// `pushmta migrate`: brings the database's schema to this program's version.
-struct MigrateCommand: PushMTACommand {
+struct MigrateCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
         abstract: "Bring the database's schema to this version.",
@@ -21,11 +22,43 @@ struct MigrateCommand: PushMTACommand {
     )
     var restored = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Wait this long for a database that cannot be reached yet, such as one that is just starting.",
+            valueName: "seconds"
+        )
+    )
+    var wait = 0
+
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
+
+    /// A longer wait would be for something that does not come.
+    private static let longestWait = 86_400
+    /// A server that starts takes seconds.
+    private static let pause = Duration.seconds(1)
+
+    func validate() throws {
+        guard (0...Self.longestWait).contains(wait) else {
+            throw ValidationError("--wait is \(wait): give seconds from 0 to \(Self.longestWait).")
+        }
+    }
+
+    /// Migrates as soon as the database accepts connections.
+    private func migrate(_ configuration: PostgresConfiguration) async throws -> MigrationReport {
+        let deadline = ContinuousClock.now + .seconds(wait)
+        while true {
+            do {
+                return try await Store.migrate(configuration)
+            } catch let error as PostgresError where error.isConnectionLost && .now + Self.pause < deadline {
+                try await Task.sleep(for: Self.pause)
+            }
+        }
+    }
 
     func execute(_ loaded: LoadedSettings) async throws {
         let configuration = StoreSession.commandConfiguration(loaded.values, role: "migrate")
-        let report = try await Store.migrate(configuration)
+        let report = try await migrate(configuration)
         show(report)
         guard restored else { return }
         let moved = try await Store.skipIdentifiers(configuration)

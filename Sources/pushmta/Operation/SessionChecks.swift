@@ -19,7 +19,7 @@ struct SessionChecks: Sendable {
             let mode = StoreSession.configuration(settings, role: "doctor").sslMode
             results = [Self.user(facts), Self.transport(facts, sslMode: mode)]
         } catch {
-            results = [CheckResult("database user", .failed, "\(error)")]
+            results = [CheckResult("database user", .failed, CommandFailure.words(of: error))]
         }
         let (web, console) = (settings.web.databaseUrl, settings.console.databaseUrl)
         if !web.isEmpty { results.append(await user(of: "web process", web, "web.databaseUrl", Store.webRole)) }
@@ -89,7 +89,7 @@ struct SessionChecks: Sendable {
                 "\(role) is no member of \(wanted), so the \(process) has all of its rights: GRANT \(wanted) TO \(role)"
             )
         } catch {
-            return CheckResult(subject, .failed, "\(error)")
+            return CheckResult(subject, .failed, CommandFailure.words(of: error))
         }
     }
 
@@ -108,7 +108,7 @@ struct SessionChecks: Sendable {
                 uncertainty: after.timeIntervalSince(before) / 2
             )
         } catch {
-            return CheckResult("clock", .failed, "\(error)")
+            return CheckResult("clock", .failed, CommandFailure.words(of: error))
         }
     }
 }

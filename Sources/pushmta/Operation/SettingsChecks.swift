@@ -94,8 +94,22 @@ struct SettingsChecks: Sendable {
             return CheckResult(key, .ok, "\(folder) can be written")
         }
         let user = MachineUser.current?.name ?? "of the service"
-        let remedy = "make it and give it to that user (install -d -o \(user) -m 750 \(folder)), or name another one"
-        return CheckResult(key, result, "\(folder) cannot be written by the user \(user) (\(problem)): \(remedy)")
+        return CheckResult(
+            key,
+            result,
+            "\(folder) cannot be written by the user \(user) (\(problem)): \(remedy(key, folder, user))"
+        )
+    }
+
+    /// What to do about a folder that the service cannot write to. An existing one has an owner, and is not taken away from it: of a
+    /// system's folder that would lock out its owner.
+    private static func remedy(_ key: String, _ folder: String, _ user: String) -> String {
+        guard FileManager.default.fileExists(atPath: folder) else {
+            return "create it (install -d -o \(user) -m 750 \(folder)), or name another one"
+        }
+        let owner = MachineUser.owner(of: folder).flatMap { MachineUser(id: $0)?.name } ?? "another user"
+        return
+            "it exists and belongs to \(owner). Name a folder in \(key) that only PushMTA uses; if this one is, give it to \(user)"
     }
 
     private var web: [CheckResult] {
@@ -129,7 +143,8 @@ struct SettingsChecks: Sendable {
 
     private var console: [CheckResult] {
         let problems = settings.console.problems + [ConsoleCertificate.problem(settings.console)].compactMap(\.self)
-        return problems.map { CheckResult("console", .failed, $0) }
+        let notice = settings.console.proxyNotice.map { CheckResult("console.trustedProxies", .ok, $0) }
+        return problems.map { CheckResult("console", .failed, $0) } + [notice].compactMap(\.self)
     }
 
     private var files: [CheckResult] {

@@ -1,5 +1,6 @@
 import Administration
 import ArgumentParser
+import PostgresClient
 import PushCore
 import Store
 
@@ -12,6 +13,7 @@ struct StatusCommand: PushMTACommand {
             A host or child is late when its last heartbeat is older than 5 s and gone when it is older than 15 s, by the database's \
             clock. Alarms are those of the view pushmta.alarm. The rights of pushmta_monitoring suffice, but for whether the views of \
             target mappings can be read, which is looked at with the rights of pushmta_runtime. The exit status is 0 whatever is shown.
+            It waits a second for locked tables, then shows them as not readable, with who holds the lock.
 
             Lines keep to 120 columns: names and not ids, and of the counters those that are not zero; --wide shows all columns.
             """
@@ -34,7 +36,7 @@ struct StatusCommand: PushMTACommand {
 
     func execute(_ loaded: LoadedSettings) async throws {
         let includeEnded = ended
-        let snapshot = try await StoreSession.run(loaded.values) {
+        let snapshot = try await StoreSession.look(loaded.values) {
             try await StatusSnapshot(store: $0, includeEnded: includeEnded)
         }
         if json {
@@ -43,7 +45,8 @@ struct StatusCommand: PushMTACommand {
         }
         guard wide else { return StandardOutput.line(StatusText(snapshot).text(width: StatusText.width)) }
         for (name, table) in snapshot.tables {
-            StandardOutput.line(table.rows.isEmpty ? "\(name): none\n" : "\(name)\n\(table.text)\n")
+            let none = snapshot.unreadable[name].map { "not readable: \($0)" } ?? "none"
+            StandardOutput.line(table.rows.isEmpty ? "\(name): \(none)\n" : "\(name)\n\(table.text)\n")
         }
     }
 }
@@ -59,26 +62,42 @@ struct StatusSnapshot: Sendable {
     let work: [WaitingWork]
     let deliveries: [DeliveryProgress]
     let workers: [FeedbackWorkerRow]
+    /// Why a section could not be read, by its name.
+    let unreadable: [String: String]
 
-    /// Reads everything; with `includeEnded` also the children that ended lately.
+    /// Reads everything; with `includeEnded` also the children that ended lately. Each section is read by itself: what is locked stands in
+    /// the way of no other.
     init(store: Store, includeEnded: Bool) async throws {
-        hosts = try await store.hosts()
-        let all = try await store.children(includeExited: includeEnded)
+        var unreadable: [String: String] = [:]
+        func section<Row>(_ name: String, _ read: () async throws -> [Row]) async throws -> [Row] {
+            do {
+                return try await read()
+            } catch let error as PostgresError where error.isLockTimeout {
+                unreadable[name] = await store.lockHolders()
+                return []
+            }
+        }
+        hosts = try await section("hosts") { try await store.hosts() }
+        let all = try await section("children") { try await store.children(includeExited: includeEnded) }
         children = all.filter { $0.exitReason == nil }
         ended = includeEnded ? all.filter { $0.exitReason != nil } : nil
-        circuits = try await store.circuits()
-        alarms = try await Self.alarms(store)
-        work = try await store.waitingWork()
-        deliveries = try await store.unfinishedDeliveries()
-        workers = try await store.feedbackWorkers()
+        circuits = try await section("applications") { try await store.circuits() }
+        alarms = try await section("alarms") { try await Self.alarms(store) }
+        work = try await section("queues") { try await store.waitingWork() }
+        deliveries = try await section("deliveries") { try await store.unfinishedDeliveries() }
+        workers = try await section("feedback") { try await store.feedbackWorkers() }
+        self.unreadable = unreadable
     }
 
     /// The rows of `pushmta.alarm`, and the two things that it cannot know: whether this session's server takes writes, and whether
     /// this user can read the views of target mappings.
     private static func alarms(_ store: Store) async throws -> [AlarmRow] {
         let isReadOnly = try await store.isReadOnly()
-        return (isReadOnly ? [.readOnly] : []) + (try await store.alarms())
-            + (try await store.mappingProblems()).map { name, problem in
+        // Where no session can write, heartbeats do not arrive, even from hosts that are alive.
+        let silences: Set = ["host_late", "host_gone", "child_late", "child_gone"]
+        let seen = try await store.alarms().filter { !isReadOnly || !silences.contains($0.code) }
+        return (isReadOnly ? [.readOnly] : []) + seen
+            + (try await mappingProblems(store)).map { name, problem in
                 AlarmRow(
                     severity: .warning,
                     code: "mapping_unreadable",
@@ -90,6 +109,14 @@ struct StatusSnapshot: Sendable {
             }
     }
 
+    private static func mappingProblems(_ store: Store) async throws -> [(String, String)] {
+        do {
+            return try await store.mappingProblems()
+        } catch let error as PostgresError where error.isLockTimeout {
+            return []
+        }
+    }
+
     /// The tables with their names.
     var tables: [(name: String, table: Table)] {
         let childTable = ChildTable(hosts: hosts)
@@ -99,7 +126,14 @@ struct StatusSnapshot: Sendable {
             ("deliveries", DeliveryTable.table(deliveries)), ("feedback", FeedbackTable.table(workers)),
         ]
         if let ended { tables.append(("ended_children", childTable.ended(ended))) }
+        if !unreadable.isEmpty { tables.append(("unreadable", unreadableTable)) }
         return tables
+    }
+
+    private var unreadableTable: Table {
+        var table = Table(["section", "reason"])
+        for (name, reason) in unreadable.sorted(by: { $0.key < $1.key }) { table.add([.text(name), .text(reason)]) }
+        return table
     }
 
     private var alarmTable: Table {

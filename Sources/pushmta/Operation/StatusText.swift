@@ -19,9 +19,21 @@ struct StatusText: Sendable {
     /// All of it.
     func text(width: Int) -> String {
         sections.map { name, table in
-            table.rows.isEmpty ? "\(name): none\n" : "\(name)\n\(table.text(width: width))\n"
+            if let reason = snapshot.unreadable[name] { return "\(name): not readable: \(reason)\n" }
+            return table.rows.isEmpty
+                ? "\(name): \(Self.none[name] ?? "none")\n" : "\(name)\n\(table.text(width: width))\n"
         }.joined(separator: "\n")
     }
+
+    /// What it means that there is nothing of a kind, and what to do about it if needed.
+    private static let none = [
+        "hosts":
+            "none, so nothing is sent: `pushmta supervisor run` makes this machine one (systemctl start pushmta-supervisor)",
+        "children": "none, as nothing is to be sent",
+        "applications": "none yet: `pushmta app add` declares one",
+        "queues": "nothing waits", "deliveries": "none under way",
+        "feedback": "no worker runs: `pushmta feedback` (systemctl start pushmta-feedback)",
+    ]
 
     private var sections: [(String, FittedTable)] {
         var sections = [
@@ -159,14 +171,15 @@ struct StatusText: Sendable {
             table.add(
                 [
                     String(delivery.id), delivery.label,
-                    delivery.state.rawValue + (delivery.kind == .batch ? "" : ", \(delivery.kind.rawValue)")
+                    delivery.state.rawValue + (delivery.standsStill ? ", waits" : "")
+                        + (delivery.kind == .batch ? "" : ", \(delivery.kind.rawValue)")
                         + (slow[delivery.id] == nil ? "" : ", slow gateway"),
                     String(delivery.target), CounterWords.cell(delivery.pending), CounterWords.cell(delivery.sent),
                     CounterWords.cell(delivery.failed),
                 ],
                 notes: [
                     delivery.otherCounters, slow[delivery.id].map(Self.slowGateway) ?? "",
-                    delivery.stateReason.isEmpty ? delivery.waitingReason : delivery.stateReason,
+                    delivery.reasonLine,
                 ]
             )
         }
@@ -218,7 +231,7 @@ extension StatusText {
     }
 
     /// A time to the second.
-    private static func second(_ time: DatabaseTime) -> String {
+    static func second(_ time: DatabaseTime) -> String {
         // RFC 3339 without the digits of a second.
         String(time.internetText.prefix { $0 != "." }) + "Z"
     }

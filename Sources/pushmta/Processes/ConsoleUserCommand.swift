@@ -55,7 +55,7 @@ struct NewPasswordOptions: ParsableArguments {
         let hash = try await passwords.hash(text)
         await passwords.close()
         try await StoreSession.run(loaded.values) { try await work($0, hash) }
-        if isNew { StandardOutput.line(text) }
+        if isNew { StandardOutput.line(text, [("password", .text(text))]) }
     }
 }
 
@@ -70,7 +70,7 @@ extension AuditAuthor {
 }
 
 /// `pushmta console user add NAME`.
-struct ConsoleUserAddCommand: PushMTACommand {
+struct ConsoleUserAddCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
         abstract: "Let somebody sign in to the console; prints the password, once.",
@@ -81,6 +81,7 @@ struct ConsoleUserAddCommand: PushMTACommand {
     )
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
     @OptionGroup var new: NewPasswordOptions
 
     @Argument(help: "The name to sign in with.")
@@ -135,7 +136,7 @@ struct ConsoleUserListCommand: PushMTACommand {
 }
 
 /// `pushmta console user role NAME ROLE`.
-struct ConsoleUserRoleCommand: PushMTACommand {
+struct ConsoleUserRoleCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "role",
         abstract: "Give a user of the console another role.",
@@ -143,6 +144,7 @@ struct ConsoleUserRoleCommand: PushMTACommand {
     )
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Argument(help: "The user's name.")
     var name: String
@@ -157,7 +159,7 @@ struct ConsoleUserRoleCommand: PushMTACommand {
 }
 
 /// `pushmta console user password NAME`.
-struct ConsoleUserPasswordCommand: PushMTACommand {
+struct ConsoleUserPasswordCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "password",
         abstract: "Give a user of the console a new password; prints it, once.",
@@ -168,6 +170,7 @@ struct ConsoleUserPasswordCommand: PushMTACommand {
     )
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
     @OptionGroup var new: NewPasswordOptions
 
     @Argument(help: "The user's name.")
@@ -182,7 +185,7 @@ struct ConsoleUserPasswordCommand: PushMTACommand {
 }
 
 /// `pushmta console user remove NAME`.
-struct ConsoleUserRemoveCommand: PushMTACommand {
+struct ConsoleUserRemoveCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
         abstract: "Take a user out of the console.",
@@ -190,6 +193,7 @@ struct ConsoleUserRemoveCommand: PushMTACommand {
     )
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Argument(help: "The user's name.")
     var name: String

@@ -39,8 +39,8 @@ enum ProcessLog {
 /// Writes each line of a log, with what is known of it under stable keys.
 ///
 /// Keys of JSON: time, level, process, pid, host and message are always there and come first; application, account, delivery, child
-/// and event where they are known; what an event has besides follows in alphabetical order. The form for people has the same in
-/// another order: `TIME LEVEL PROCESS[PID]: MESSAGE [child=12 application=shop-ios …]`.
+/// and event where they are known; what an event has besides follows in alphabetical order. Ids and counts are numbers. The form for people
+/// has the same in another order: `TIME LEVEL PROCESS[PID]: MESSAGE [child=12 application=shop-ios …]`.
 struct ProcessLogHandler: LogHandler {
     /// How a line looks.
     enum Format: Sendable {
@@ -111,10 +111,19 @@ struct ProcessLogHandler: LogHandler {
             if output.count > 1 { output.append(UInt8(ascii: ",")) }
             JSONText.appendString(key, to: &output)
             output.append(UInt8(ascii: ":"))
-            JSONText.appendString(value, to: &output)
+            if ProcessEvent.numberKeys.contains(key), isNumber(value) {
+                output.append(contentsOf: value.utf8)
+            } else {
+                JSONText.appendString(value, to: &output)
+            }
         }
         output.append(UInt8(ascii: "}"))
         return output
+    }
+
+    /// Whether a text is a number as JSON writes it: what is none stays a text, so that every line can be read.
+    private static func isNumber(_ text: String) -> Bool {
+        text.wholeMatch(of: #/-?(0|[1-9][0-9]*)(\.[0-9]+)?/#) != nil
     }
 
     private func text(_ event: LogEvent, _ time: Date, _ values: [(String, String)]) -> String {

@@ -17,7 +17,8 @@ enum OpenFiles {
 
     /// What a supervisor with these settings needs: no less than its children, which have its limit.
     static func supervisor(_ settings: Settings) -> Int {
-        max(base + perChild * settings.mta.master.maxSpareServers, child(settings))
+        let master = settings.mta.master
+        return max(base + perChild * (master.maxSpareServers + master.maxSmallChildren), child(settings))
     }
 
     /// What a child with these settings needs.

@@ -79,7 +79,7 @@ struct SupervisorRunCommand: PushMTACommand {
 }
 
 /// `pushmta supervisor drain`: lets a supervisor end in order and waits for it.
-struct SupervisorDrainCommand: PushMTACommand {
+struct SupervisorDrainCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "drain",
         abstract: "Let a supervisor end in order, and wait until it has.",
@@ -91,6 +91,7 @@ struct SupervisorDrainCommand: PushMTACommand {
     )
 
     @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
 
     @Option(
         help: """

@@ -7,6 +7,7 @@ import NIOCore
 import OperatingSystem
 import ProcessEvents
 import PushCore
+import Store
 import UnixSignals
 import WebServer
 
@@ -33,7 +34,11 @@ struct WebCommand: PushMTACommand {
         try OpenFiles.check("web process", OpenFiles.base)
         if settings.web.threads > 0 { NIOSingletons.groupLoopCountSuggestion = settings.web.threads }
         let logger = ProcessLog.logger("web", settings)
-        let database = StoreSession.configuration(settings, role: "web")
+        let database = StoreSession.configuration(
+            settings,
+            role: "web",
+            lockTimeoutMilliseconds: Store.lockTimeoutMilliseconds
+        )
         StartKey.report(settings, logger)
         let availability = DatabaseAvailability(logger: logger)
         let api = WebAPI(

@@ -40,7 +40,7 @@ struct TopCommand: PushMTACommand {
         let (events, continuation) = AsyncStream.makeStream(of: TopLoop.Event.self)
         let store = try await StoreSession.open(loaded.values) { event in
             guard case .attemptFailed(let error, attempt: _, nextDelay: _) = event else { return }
-            continuation.yield(.state(.away("\(error)")))
+            continuation.yield(.state(.away(CommandFailure.words(of: error))))
         }
         let reader = TopReader(store: store)
         guard !once, let screen = TerminalScreen(environment: environment) else {
@@ -121,7 +121,7 @@ struct TopLoop: Sendable {
             do {
                 events.yield(.state(.figures(try await reader.read(parts))))
             } catch {
-                events.yield(.state(.failed("\(error)")))
+                events.yield(.state(.failed(CommandFailure.words(of: error))))
             }
         }
     }

@@ -46,7 +46,8 @@ struct TopFrame: Sendable {
     /// Everything with all rows, as text for files and other programs.
     func text(at now: ContinuousClock.Instant) -> [String] {
         let tables = TopTable.all(state, width: width).filter { !$0.rows.isEmpty }
-        let lines = heading(at: now) + tables.flatMap { [TopLine("")] + section($0, rows: $0.rows.count, at: now) }
+        let lines =
+            heading(at: now) + tables.flatMap { [TopLine("")] + section($0, $0.rows, rows: $0.rows.count, at: now) }
         return lines.map { fitted($0).text }
     }
 
@@ -123,7 +124,7 @@ extension TopFrame {
         let keys = [
             ("q, Ctrl-C", "end"),
             ("Tab, Shift-Tab, 0 to 5", "all tables, or one of them alone with its reasons"),
-            ("s, S", "order: rate, waiting, failed, name; the one before"),
+            ("s, S", "order: urgent (broken, waiting, sending, idle), rate, waiting, failed, name; S: the one before"),
             ("r", "the other way round"),
             ("/", "only rows with a text, such as a name; Esc: all"),
             ("p, Space", "let the figures stand still, and go on"),
@@ -134,6 +135,7 @@ extension TopFrame {
         let notes =
             "rate is messages a second: of hosts, applications and children what children say of the last seconds, of deliveries what "
             + "ended since the look before. lately is the same of the last looks, against the greatest of the row. waiting has not left. "
+            + "The first page counts idle applications and children instead of listing them if there are many. "
             + "A table whose figures cost the database much is read more rarely, and says how old it is."
         return [TopLine("")]
             + keys.map { TopLine("  " + DisplayWidth.padded($0.0, to: 25) + $0.1) } + [TopLine("")]
@@ -152,11 +154,11 @@ extension TopFrame {
             ]
         }
         // A line for each head, the rest for rows; with a blank line between tables where there is room for all.
-        let wanted = tables.map(\.rows.count)
+        let wanted = tables.map(\.unfolded.count)
         let gaps = wanted.reduce(0, +) + 2 * tables.count <= room ? 1 : 0
         let rows = Self.shares(wanted, of: room - tables.count * (1 + gaps))
         return zip(tables, rows).flatMap { table, rows in
-            section(table, rows: rows, at: now) + (gaps == 1 ? [TopLine("")] : [])
+            section(table, table.unfolded, rows: rows, at: now) + (gaps == 1 ? [TopLine("")] : [])
         }
     }
 
@@ -178,20 +180,29 @@ extension TopFrame {
     }
 
     /// A table in the overview: a line a row.
-    private func section(_ table: TopTable, rows: Int, at now: ContinuousClock.Instant) -> [TopLine] {
-        let shown = Array(table.rows.prefix(rows))
+    ///
+    /// - Parameter all: its rows, or those that are not folded.
+    private func section(_ table: TopTable, _ all: [TopTable.Row], rows: Int, at now: ContinuousClock.Instant)
+        -> [TopLine]
+    {
+        let shown = Array(all.prefix(rows))
         var fitted = FittedTable(table.columns)
         for row in shown { fitted.add(row.cells) }
         let (head, lines) = fitted.lines(width: width)
-        return [headLine(table, head, shown: shown.count, at: now)]
+        return [headLine(table, head, shown: shown.count, of: all.count, at: now)]
             + zip(shown, lines).flatMap { row, lines in lines.map { TopLine($0, row.style) } }
     }
 
-    private func headLine(_ table: TopTable, _ head: String, shown: Int, at now: ContinuousClock.Instant) -> TopLine {
+    private func headLine(
+        _ table: TopTable,
+        _ head: String,
+        shown: Int,
+        of all: Int,
+        at now: ContinuousClock.Instant
+    ) -> TopLine {
         var notes: [String] = []
-        if shown < table.rows.count || table.isCut {
-            notes.append("\(shown) of \(table.rows.count)\(table.isCut ? "+" : "")")
-        }
+        if shown < all || table.isCut { notes.append("\(shown) of \(all)\(table.isCut ? "+" : "")") }
+        if all < table.rows.count { notes.append("\(table.rows.count - all) idle") }
         if table.rows.count < table.count { notes.append("\(table.count - table.rows.count) filtered out") }
         if let age = state.age(of: table.part, at: now) { notes.append("\(age.words) old") }
         guard !notes.isEmpty else { return TopLine(head, .head) }
@@ -216,7 +227,7 @@ extension TopFrame {
             body += lines.enumerated().map { TopLine($1, $0 == 0 || row.style != .plain ? row.style : .note) }
             shown += 1
         }
-        return [headLine(table, head, shown: shown, at: now)] + body
+        return [headLine(table, head, shown: shown, of: table.rows.count, at: now)] + body
     }
 }
 

@@ -15,6 +15,8 @@ struct TopState: Sendable {
 
     /// In which order the rows of each table stand.
     enum Order: Int, Sendable, CaseIterable {
+        /// What is broken first, then what waits, what sends, and last what is idle.
+        case urgent
         case rate, waiting, failed, name
     }
 
@@ -57,7 +59,7 @@ struct TopState: Sendable {
     /// Which tables are shown.
     private(set) var pane = Pane.overview
     /// The order of rows.
-    private(set) var order = Order.rate
+    private(set) var order = Order.urgent
     /// Whether the order is the other way round.
     private(set) var isReversed = false
     /// Only rows with this text are shown; "" for all.

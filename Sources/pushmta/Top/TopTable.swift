@@ -21,6 +21,19 @@ struct TopTable: Sendable {
         var failed = 0.0
         /// What else it is found by.
         var words: [String] = []
+
+        /// How soon an operator should see it: broken, uncertain, standing still though something waits, sending, idle.
+        var rank: Int {
+            switch style {
+            case .critical: 0
+            case .warning: 1
+            case _ where rate > 0: 3
+            default: waiting > 0 ? 2 : 4
+            }
+        }
+
+        /// Whether nothing is to be said of it but that it is there.
+        var isIdle: Bool { rank == 4 && failed == 0 }
     }
 
     /// The pane that shows this table alone.
@@ -69,6 +82,9 @@ struct TopTable: Sendable {
     private static func ordered(_ rows: [Row], by order: TopState.Order, isReversed: Bool) -> [Row] {
         let ordered = rows.sorted { left, right in
             switch order {
+            case .urgent where left.rank != right.rank: left.rank < right.rank
+            case .urgent where left.waiting != right.waiting: left.waiting > right.waiting
+            case .urgent where left.rate != right.rate: left.rate > right.rate
             case .rate where left.rate != right.rate: left.rate > right.rate
             case .waiting where left.waiting != right.waiting: left.waiting > right.waiting
             case .failed where left.failed != right.failed: left.failed > right.failed
@@ -76,6 +92,16 @@ struct TopTable: Sendable {
             }
         }
         return isReversed ? ordered.reversed() : ordered
+    }
+
+    /// So many idle rows are shown; of more the overview says the number alone.
+    private static let mostIdle = 3
+
+    /// The rows of the overview: without those that are idle, where they are many.
+    var unfolded: [Row] {
+        guard pane == .applications || pane == .children else { return rows }
+        let busy = rows.filter { !$0.isIdle }
+        return rows.count - busy.count > Self.mostIdle ? busy : rows
     }
 
     /// From so many columns on there is room for more of them.
@@ -230,12 +256,13 @@ extension TopTable {
             let said = (byChildren[delivery.id] ?? []).map(\.heartbeat.rate).reduce(0, +)
             let rate = state.history.deliveries.last(delivery.id) ?? said
             let ended = max(0, delivery.target - delivery.pending)
-            let reason = delivery.stateReason.isEmpty ? delivery.waitingReason : delivery.stateReason
+            let reason = delivery.reasonLine
             let slowness = slow[delivery.id].map(StatusText.slowGateway) ?? ""
             return Row(
                 cells: [
                     String(delivery.id), delivery.label,
-                    delivery.state.rawValue + (slowness.isEmpty ? "" : ", slow gateway"), number(rate),
+                    delivery.state.rawValue + (delivery.standsStill ? ", waits" : "")
+                        + (slowness.isEmpty ? "" : ", slow gateway"), number(rate),
                     state.history.deliveries.sparkline(delivery.id, width: sparks(width)),
                     delivery.target > 0 ? "\(Int(Double(ended) / Double(delivery.target) * 100)) %" : "",
                     CounterWords.cell(delivery.pending), CounterWords.cell(delivery.sent),

@@ -164,14 +164,15 @@ final class ConsoleSite: Sendable {
         password: String = ConsoleSite.password,
         peer: String = "192.0.2.1",
         headers: [String: String] = [:],
-        next: String = ""
+        next: String = "",
+        cookies: String = ""
     ) async throws -> ConsoleAnswer {
         let page = try await ask(.get, "/sign-in", headers: headers, peer: peer)
         return try await ask(
             .post,
             "/sign-in",
             form: ["token": page.formToken, "user": name, "password": password, "next": next],
-            cookies: page.cookies,
+            cookies: [page.cookies, cookies].filter { !$0.isEmpty }.joined(separator: "; "),
             headers: headers,
             peer: peer
         )

@@ -1,3 +1,4 @@
+import Foundation
 import PushCore
 import Testing
 
@@ -132,8 +133,11 @@ struct DeclarationTests {
         #expect(
             completed(#"{"ios":{"variables":{"loud":true,"count":null}},"android":{},"locales":{"fr":{"ios":{}}}}"#)
                 == #"{"ios":{"variables":{"loud":true,"count":null,"screen":"home \"1\""}},"android":{},"#
-                + #""locales":{"fr":{"ios":{"variables":{"screen":"home \"1\"","count":3,"loud":false}}}}}"#
+                + #""locales":{"fr":{"ios":{}}}}"#,
+            "a variant takes them from there"
         )
+        let alone = completed(#"{"ios":{"body":"x"},"locales":{"fr":{"ios":{"silent":true}}}}"#)
+        #expect(alone.split(separator: "screen").count == 3, "one of another kind has its own")
         #expect(completed(#"{"ios": {"variables": null}}"#).contains("screen"))
         for content in ["[1]", "no JSON", #"{"android":{"ios":{}}}"#] { #expect(completed(content) == content) }
         #expect(ApplicationDeclarations().completed(content: " {}", platform: .ios) == " {}")

@@ -16,6 +16,60 @@ import Testing
         #expect(matcher.index(of: Array(locale.utf8)[...]) == index, "\(locale)")
     }
 
+    @Test("A locale finds its variant, however either of them is written")
+    func formsOfLocales() {
+        let matcher = LocaleMatcher(["", "he", "in", "zh-CN", "zh-Hant", "sr_RS@latin", "no", "fil-PH", "ro", "sr"])
+        for (locale, index) in [
+            ("iw-IL", 1), ("he", 1), ("id_ID", 2), ("in-ID", 2), ("zh-CN-#Hans", 3), ("zh-Hans-CN", 3), ("zh_CN", 3),
+            ("zh-HK-#Hant", 4), ("zh-TW", 4), ("zh-HK", 4), ("sr-RS-#Latn", 5), ("sr-Latn-RS", 5), ("sr-Cyrl-RS", 9),
+            ("nb-NO", 6),
+            ("no_NO", 6), ("tl-PH", 7), ("mo", 8), ("ji", 0), ("zh", 0),
+        ] {
+            #expect(matcher.index(of: Array(locale.utf8)[...]) == index, "\(locale)")
+        }
+    }
+
+    @Test("A variant takes what it does not say from the content for everybody")
+    func inheritance() throws {
+        let main = #"""
+            "ios": {"title": "Hi", "subtitle": "s", "body": "b", "badge": 3, "sound": "ding.caf", "category": "SALE", "media_url": "https://a.b/c.png",
+                "priority": 5, "variables": {"x": "1", "y": "2"}, "aps": {"alert": {"title": "raw"}, "k": "v"}},
+            "android": {"title": "Hi", "body": "b", "image": "https://a.b/c.png", "sound": "ding", "variables": {"x": "1"}}
+            """#
+        func variant(_ platform: Platform, _ text: String) throws -> ContentSection {
+            let content = try PushContent(
+                json: #"{\#(main), "locales": {"fr": {"\#(platform.rawValue)": {\#(text)}}}}"#
+            )
+            return try #require(content.variants(for: platform).last).section
+        }
+        let fr = try variant(.ios, #""title": "Salut", "badge": null, "variables": {"x": "un"}"#)
+        #expect(fr.string("title") == "Salut" && fr.string("subtitle") == "s" && fr.string("sound") == "ding.caf")
+        #expect(
+            fr.string("category") == "SALE" && fr.number("priority") == "5" && !fr.has("badge") && fr.has("media_url")
+        )
+        #expect(Set(fr.variables.map(\.name)) == ["x", "y"] && fr.variables.first?.value == .string("un"))
+        #expect(fr.object("aps").map(\.name) == ["k"], "raw texts would hide its own")
+        let byKey = try variant(.ios, #""title_loc_key": "T", "loc_key": "B", "clear_badge": true"#)
+        #expect(!byKey.has("title") && !byKey.has("body") && !byKey.has("badge") && byKey.string("subtitle") == "s")
+        // Another kind of message stands for itself.
+        #expect(try variant(.ios, #""silent": true, "content_available": true"#).entries.count == 2)
+        #expect(try variant(.android, #""kind": "data""#).entries.count == 1)
+        let android = try variant(.android, #""body": "c""#)
+        #expect(
+            android.has("image") && android.has("sound") && android.string("title") == "Hi"
+                && android.variables.count == 1
+        )
+        #expect(try variant(.android, #""variables": null"#).variables.isEmpty)
+        // What it takes must fit, and the check says where it comes from.
+        let problems = PushContent.validate(
+            json: #"{\#(main), "locales": {"fr": {"ios": {"mutable_content": false}}}}"#
+        )
+        #expect(problems.map(\.key) == ["locales.fr.ios.mutable_content"])
+        // Two names of one locale.
+        let twice = #"{\#(main), "locales": {"iw": {}, "he": {}}}"#
+        #expect(PushContent.validate(json: twice).map(\.key) == ["locales.he"])
+    }
+
     @Test func templatesHaveOneListOfFields() throws {
         let content = try PushContent(
             json: #"""
@@ -37,7 +91,7 @@ import Testing
         #expect(template.locales == ["", "fr", "pt-BR"])
         #expect(template.fields.map(\.name) == ["name", "city", "prenom", "cidade"])
         #expect(template.templates.allSatisfy { $0.fields == template.fields })
-        #expect(template.templates.map(\.attributes.priority) == [5, nil, nil])
+        #expect(template.templates.map(\.attributes.priority) == [5, 5, 5])
         let columns = [ByteColumn(["N"]), ByteColumn(["C"]), ByteColumn([nil]), ByteColumn(["D"])]
         let bodies = template.templates.map { one in
             var body: [UInt8] = []
@@ -53,7 +107,7 @@ import Testing
         }
         #expect(bodies[0].hasPrefix(#"{"aps":{"alert":{"title":"Hi N","body":"C"}}"#))
         #expect(bodies[1].hasPrefix(#"{"aps":{"alert":{"title":"Salut toi","body":"C"}}"#))
-        #expect(bodies[2].hasPrefix(#"{"aps":{"alert":{"body":"N D"},"content-available":1}"#))
+        #expect(bodies[2].hasPrefix(#"{"aps":{"alert":{"title":"Hi N","body":"N D"},"content-available":1}"#))
         #expect(template.index(locale: Array("pt_BR".utf8)[...]) == 2)
 
         let android = try LocalisedTemplate.compile(

@@ -30,7 +30,7 @@ import Testing
             values: ["a": String(repeating: "é", count: (4_096 - short.size) / 2)]
         )
         #expect(exact.size <= exact.template.payloadLimit)
-        let long = try Rendering(content, .apns, values: ["a": String(repeating: "\n", count: 3_000)])
+        let long = try Rendering(content, .apns, values: ["a": String(repeating: "\"", count: 3_000)])
         #expect(long.size > long.template.payloadLimit)
         #expect(short.size == short.template.minimumPayloadSize)
         let reason = PayloadLimits.tooLongReason(limit: 4_096)

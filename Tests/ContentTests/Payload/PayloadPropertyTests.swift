@@ -15,10 +15,12 @@ import Testing
             """
         for _ in 0..<1_000 {
             let (a, b) = (text(&random), text(&random))
-            let expectedB = b.isEmpty ? "x" : b
+            // What is invisible is no value.
+            let isBlank = { (text: String) in text.unicodeScalars.allSatisfy { $0.properties.isWhitespace } }
+            let (expectedA, expectedB) = (isBlank(a) ? "" : a, isBlank(b) ? "x" : b)
             let ios = try Rendering(content, .apns, values: ["a": a, "b": b]).object()
             let aps = try #require(ios["aps"] as? [String: Any])
-            #expect((aps["alert"] as? [String: String])?["body"] == "\(a)|\(expectedB)")
+            #expect((aps["alert"] as? [String: String])?["body"] == "\(expectedA)|\(expectedB)")
             #expect((ios["v"] as? [String: [String]])?["deep"] == [expectedB])
             let android = try Rendering(content, .fcmV1, values: ["a": a, "b": b]).object()
             let message = try #require(android["message"] as? [String: Any])

@@ -26,7 +26,7 @@ struct MustacheReference {
             case .field(let field) where field.name == SectionText.element: output += scopes.last?.scalarText ?? ""
             case .field(let field):
                 let value = find(field.name, scopes).text
-                output += value.isEmpty ? field.defaultValue ?? "" : value
+                output += Self.isBlank(value) ? field.defaultValue ?? "" : value
             case .open(let name), .openInverted(let name):
                 let end = try close(of: index, before: range.upperBound)
                 let elements = sections(condition(name, scopes))
@@ -57,16 +57,38 @@ struct MustacheReference {
 
     private func find(_ name: String, _ scopes: [JSONValue]) -> JSONValue {
         for scope in scopes.reversed() {
-            if let value = scope[name] { return value }
+            if let value = Self.look(in: scope, name) { return value }
         }
-        return .string(fields[name] ?? "")
+        return field(name)
+    }
+
+    /// What an object has under a name, or where the name reaches into it; nil if it does not know the name's beginning.
+    private static func look(in scope: JSONValue, _ name: String) -> JSONValue? {
+        if let value = scope[name] { return value }
+        let parts = name.split(separator: ".").map(String.init)
+        guard parts.count == 2, let root = scope[parts[0]] else { return nil }
+        return root[parts[1]] ?? .null
+    }
+
+    private func field(_ name: String) -> JSONValue {
+        let text = fields[name] ?? ""
+        let parts = name.split(separator: ".").map(String.init)
+        guard parts.count == 2, Self.isBlank(text) else { return .string(text) }
+        guard let root = fields[parts[0]], root.hasPrefix("{") || root.hasPrefix("["),
+            let value = try? JSONParser.parse(Array(root.utf8))
+        else { return .null }
+        return value[parts[1]] ?? .null
+    }
+
+    private static func isBlank(_ text: String) -> Bool {
+        text.unicodeScalars.allSatisfy { $0.properties.isWhitespace || $0 == "\u{FEFF}" || $0 == "\u{200B}" }
     }
 
     private func condition(_ name: String, _ scopes: [JSONValue]) -> JSONValue {
         for scope in scopes.reversed() {
-            if let value = scope[name] { return value }
+            if let value = Self.look(in: scope, name) { return value }
         }
-        let text = fields[name] ?? ""
+        guard case .string(let text) = field(name) else { return field(name) }
         guard text.hasPrefix("[") || text.hasPrefix("{"), let value = try? JSONParser.parse(Array(text.utf8)) else {
             return .string(text)
         }
@@ -77,7 +99,7 @@ struct MustacheReference {
         switch value {
         case .array(let elements): elements
         case .object(let entries): entries.isEmpty ? [] : [value]
-        default: ["", "false", "0"].contains(value.text) ? [] : [value]
+        default: Self.isBlank(value.text) || ["false", "0"].contains(value.text) ? [] : [value]
         }
     }
 }

@@ -35,8 +35,10 @@ struct SchemaChecker {
             return try entries(value).allSatisfy { try known[$0.name] != nil || accepts($0.value, rule) }
         case "propertyNames": return try entries(value).allSatisfy { try accepts(.string($0.name), rule) }
         case "items": return try elements(value).allSatisfy { try accepts($0, rule) }
-        case "minItems": return number(rule).map { Double(elements(value).count) >= $0 } ?? false
-        case "maxItems": return number(rule).map { Double(elements(value).count) <= $0 } ?? false
+        case "minItems", "maxItems":
+            // As "pattern" below.
+            guard case .array(let elements) = value, let bound = number(rule) else { return true }
+            return keyword == "minItems" ? Double(elements.count) >= bound : Double(elements.count) <= bound
         case "minimum", "maximum":
             guard let bound = number(rule), let number = number(value) else { return true }
             return keyword == "minimum" ? number >= bound : number <= bound

@@ -30,6 +30,29 @@ import Testing
         #expect(records.allSatisfy { $0.problem == nil })
     }
 
+    /// CR, LF and CRLF are one each.
+    private func lineEnds(_ text: String) -> Int {
+        text.replacing("\r\n", with: "\n").utf8.count { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
+    }
+
+    @Test("A CR alone ends a line, as old spreadsheets write it", arguments: [1, 2, 3, .max])
+    func returnsEndLines(_ pieces: Int) {
+        let records = read("a,b\r1,\"x\ry\"\r\r2,z\r\n3,w", pieces: pieces)
+        #expect(records.map(\.fields) == [["a", "b"], ["1", "x\ry"], ["2", "z"], ["3", "w"]])
+        #expect(records.map(\.line) == [1, 2, 5, 6] && records.map(\.lines) == [1, 2, 1, 1])
+    }
+
+    @Test("A byte order mark before a quote is no text before it", arguments: [1, 2, 3, .max])
+    func aMarkIsPassedOver(_ pieces: Int) {
+        let records = read("\u{FEFF}\"a\",b\n\u{FEFF}c,d", pieces: pieces)
+        #expect(
+            records.map(\.fields) == [["a", "b"], ["\u{FEFF}c", "d"]] && records.allSatisfy { $0.problem == nil }
+        )
+        // What only begins like one is text: here the whole file.
+        #expect(read([0xEF, 0xBB], pieces: pieces).map(\.problem?.isEmpty) == [false])
+        #expect(read([0xEF, 0xBB, 0x41, 0x0A], pieces: pieces).first?.problem?.contains("UTF-8") == true)
+    }
+
     @Test(arguments: [1, 2, 3, .max])
     func lineEndsInQuotesAreOfTheField(_ pieces: Int) {
         let records = read("t1,\"a\nt2,u2,Owned\r\n\"\r\n\nt5,\"\n\"\n\"t7\n\",u7", pieces: pieces)
@@ -91,7 +114,7 @@ import Testing
                     return "\"" + field.replacing("\"", with: "\"\"") + "\""
                 }
                 let record = written.joined(separator: ",") + (random.below(2) == 0 ? "\n" : "\r\n")
-                let lines = record.utf8.count { $0 == UInt8(ascii: "\n") }
+                let lines = lineEnds(record)
                 expected.append(CSVRecord(line: line, lines: lines, fields: fields, problem: nil))
                 line += lines
                 text += record
@@ -126,10 +149,10 @@ import Testing
                 bytes.append(alphabet[Int((state >> 33) % UInt64(alphabet.count))])
             }
             state = state &* 6_364_136_223_846_793_005 &+ 1
-            let lines = bytes.split(separator: 10, omittingEmptySubsequences: false)
+            let lines = 1 + bytes.count { $0 == 10 || $0 == 13 }
             let records = read(bytes)
-            #expect(records.count <= lines.count, "seed \(seed)")
-            #expect(records.allSatisfy { (1...lines.count).contains($0.line) }, "seed \(seed)")
+            #expect(records.count <= lines, "seed \(seed)")
+            #expect(records.allSatisfy { (1...lines).contains($0.line) }, "seed \(seed)")
         }
     }
 }

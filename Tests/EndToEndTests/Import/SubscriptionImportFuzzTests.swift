@@ -23,6 +23,7 @@ import Testing
         "user_key,push_token\n\"\",\(String(repeating: "x", count: 40))\n\"a\tb\\\",\(ios)\n,\n",
         "push_token,name\n\(ios),\"evil\n\(ios),Owned\r\n\"\n\(ios),\"a \"\"\nb\"\n",
         "push_token,push_token\n\(ios),\(ios)\n", "a,b\n1,2\n", "",
+        "push_token,registered_at,user_key\r\(ios),2026-11-28T10:00:00Z,\u{A0}u1 \r\(ios),,\r",
         "push_token,{\"k\":1},parameter.x\n\(ios),\"\u{1}\u{7F}\u{2028}\",\\N\n",
     ]
 
@@ -38,7 +39,7 @@ import Testing
 
     /// Takes one file the whole way; returns how many rows would be imported.
     private func check(_ bytes: [UInt8], _ random: inout TestRandom, _ place: String) throws -> Int {
-        let lines = bytes.count { $0 == UInt8(ascii: "\n") } + 1
+        let lines = bytes.count { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") } + 1
         let whole = Self.records(bytes, piece: .max)
         let pieces = Self.records(bytes, piece: 1 + random.below(9))
         // A line end inside quotes ends no record: what follows is of the field, or refused with it.
@@ -72,16 +73,23 @@ import Testing
         var (line, first, isQuoted, isEmpty) = (1, 1, false, true)
         var fieldHasBytes = false
         var mayReopen = false
-        for byte in bytes {
+        let isMarked = bytes.starts(with: [0xEF, 0xBB, 0xBF])
+        var last: UInt8 = 0
+        for byte in bytes.dropFirst(isMarked ? 3 : 0) {
+            defer { last = byte }
+            let isLineEnd = byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
+            let isSecondHalf = byte == UInt8(ascii: "\n") && last == UInt8(ascii: "\r")
             if isQuoted {
-                if byte == UInt8(ascii: "\n") { line += 1 }
+                if isLineEnd, !isSecondHalf { line += 1 }
                 if byte == UInt8(ascii: "\"") { (isQuoted, mayReopen) = (false, true) }
                 isEmpty = false
-            } else if byte == UInt8(ascii: "\n") {
+            } else if isSecondHalf {
+                continue
+            } else if isLineEnd {
                 if !isEmpty { lines.append(first) }
                 line += 1
                 (first, isEmpty, fieldHasBytes, mayReopen) = (line, true, false, false)
-            } else if byte != UInt8(ascii: "\r") {
+            } else {
                 isEmpty = false
                 if byte == UInt8(ascii: "\""), mayReopen || !fieldHasBytes { isQuoted = true }
                 mayReopen = false
@@ -110,10 +118,10 @@ import Testing
         guard lines.count == rows.count + 1, lines.last?.isEmpty == true else { return false }
         return zip(lines, rows).allSatisfy { line, row in
             let columns = line.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false).map(unescaped)
-            guard columns.count == 7 else { return false }
+            guard columns.count == 8 else { return false }
             let texts = [String(row.line), row.pushToken, row.userKey, row.locale, row.timeZone]
             return zip(columns, texts).allSatisfy { $0 == $1 } && object(columns[5]) == row.recipient
-                && object(columns[6]) == row.parameters
+                && object(columns[6]) == row.parameters && columns[7] == row.registeredAt?.internetText
         }
     }
 
@@ -143,7 +151,14 @@ import Testing
         guard case .object(let entries)? = try? JSONParser.parse(json.utf8) else { return nil }
         var values: [String: String] = [:]
         for entry in entries {
-            guard case .string(let text) = entry.value, values.updateValue(text, forKey: entry.name) == nil else {
+            // What is to be emptied.
+            var text: String?
+            switch entry.value {
+            case .null: text = ""
+            case .string(let found): text = found
+            default: text = nil
+            }
+            guard let text, values.updateValue(text, forKey: entry.name) == nil else {
                 return nil
             }
         }

@@ -1,3 +1,4 @@
+import PostgresClient
 import Testing
 
 @testable import Administration
@@ -28,8 +29,22 @@ import Testing
     }
 
     @Test func aHintRepeatsANameInOneLine() {
-        let failure = CommandFailure.unknownName("service", "a\u{1B}[2J", among: ["a\nb"], list: "service list")
+        let failure = CommandFailure.unknownName("service", "a\u{1B}[2J", among: ["a\n[2J"], list: "service list")
         #expect(failure.description.contains(#"There is no service a\u001b[2J."#))
-        #expect(failure.description.contains(#"Did you mean a\nb?"#) && !failure.description.contains("\n"))
+        #expect(failure.description.contains(#"Did you mean a\n[2J?"#) && !failure.description.contains("\n"))
+    }
+}
+
+@Suite struct ErrorWordTests {
+    @Test func anErrorOfTheDatabaseShowsNoSQL() {
+        let error = PostgresError(
+            code: .sqlState("42501"),
+            message: "permission denied for view alarm",
+            statement: "SELECT a.severity FROM pushmta.alarm a"
+        )
+        let words = CommandFailure.words(of: error)
+        #expect(words.contains("permission denied for view alarm") && words.contains("lacks that right"), "\(words)")
+        #expect(!words.contains("SELECT"), "\(words)")
+        #expect("\(error)".contains("SELECT"), "a log of ours has it")
     }
 }

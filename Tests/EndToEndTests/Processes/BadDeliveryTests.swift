@@ -24,10 +24,10 @@ import Testing
             let good = try await site.send(to: site.application)
 
             let missing = try await site.progress(bare)
-            #expect(missing.state == .failed)
+            #expect(missing.state == .editing)
             #expect(missing.stateReason.contains("bare") && missing.stateReason.contains("credential set"))
             let tooLong = try await site.progress(long)
-            #expect(tooLong.state == .failed)
+            #expect(tooLong.state == .editing)
             #expect(tooLong.stateReason.contains("4096"))
             let failed = try await site.progress(mixed)
             #expect(failed.failed == 50 && failed.sent == 0)

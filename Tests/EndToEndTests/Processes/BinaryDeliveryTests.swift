@@ -13,6 +13,8 @@ import Testing
 
     /// Adds an application that sends over the binary gateway, as an operator does.
     private func add(_ site: DeliverySite, subscribers: Int64) async throws -> [String] {
+        // A supervisor that looked between the application and its credential would replace the child that it had just started.
+        _ = try await site.testSite.supervisor.stop()
         let gateway = try #require(site.simulator.apnsBinary)
         let feedback = try #require(site.simulator.apnsFeedback)
         let added = try await site.run(
@@ -50,6 +52,7 @@ import Testing
             application: Self.application
         )
         try await site.store.seedSubscriptions(application: Self.application, count: subscribers)
+        try await site.testSite.startSupervisor()
         return try await site.store.subscriptions(application: Self.application, limit: 100).map(\.pushToken)
     }
 
@@ -184,7 +187,7 @@ import Testing
                     to: Self.application
                 )
             )
-            #expect(long.state == .failed && long.stateReason.contains("2048"), "\(long.stateReason)")
+            #expect(long.state == .editing && long.stateReason.contains("2048"), "\(long.stateReason)")
             let values = try await site.send(
                 #"{"ios":{"title":"{{nickname|\#(String(repeating: "x", count: 2_100))}}"}}"#,
                 to: Self.application

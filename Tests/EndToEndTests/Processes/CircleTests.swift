@@ -10,7 +10,8 @@ import Testing
 @testable import Laboratory
 @testable import pushmta
 
-/// The whole circle with real processes: devices register, get what is delivered, and tell of it with the ids that they got.
+/// The whole circle with real processes: devices register, get what is delivered, and tell of it with the ids that they got. The database
+/// has objects of others in the place of PostgreSQL's own, none of which may run.
 @Suite(.serialized) struct CircleTests {
     private static let devices: Int64 = 40
 
@@ -84,6 +85,9 @@ import Testing
     private func circle(_ site: TestSite) async throws {
         try await site.prepare()
         let settings = try site.writeSettings(children: 2, webPort: try await FreePort.any())
+        // Whatever the programs look up by its name alone is found here first, and fails.
+        let configuration = StoreSession.configuration(settings, role: "test")
+        try await ShadowNames.plant(in: configuration)
         _ = try await Store.migrate(StoreSession.configuration(settings, role: "migrate"))
         let simulator = try await site.startSimulator()
         try await site.startSupervisor()
@@ -106,7 +110,24 @@ import Testing
             }
             #expect(try await devices.reports().failed == 0)
         }
+        for command in Self.commands {
+            let ending = try await Program.pushmta().run(
+                command.split(separator: " ").map(String.init) + ["--config", site.settingsFile]
+            )
+            #expect(ending.status == 0, "\(command): \(ending.errors)")
+        }
+        // The site's own certificate is none that gateways are checked with.
+        _ = try await Program.pushmta().run(["doctor", "--config", site.settingsFile])
+        let shadows = try await ShadowNames.calls(in: configuration)
+        #expect(shadows.calls == 0 && shadows.names > 3_000, "\(shadows)")
     }
+
+    /// What operators look at.
+    private static let commands = [
+        "status", "queue", "delivery list", "app list", "account list", "service list", "credential list",
+        "subscription list", "quarantine list", "exclusion list", "seed list", "mapping list", "template list",
+        "rate list", "key list", "console user list",
+    ]
 
     private func follow(
         _ kind: Kind,

@@ -165,7 +165,7 @@ import Testing
             #expect(try await run(site, ["status", "--wide"]).output.contains("has expired 2 days ago"))
             let id = try await site.send(to: site.application)
             let progress = try await site.progress(id)
-            #expect(progress.state == .failed)
+            #expect(progress.state == .editing)
             #expect(progress.stateReason.contains("has expired 2 days ago"))
             #expect(progress.sent == 0 && progress.failed == 0)
         }
@@ -195,7 +195,8 @@ import Testing
             )
             #expect(try await site.store.credentials().allSatisfy { $0.sealKeyID == key })
             #expect(try await run(site, ["doctor"]).output.contains("opens"))
-            #expect(try await run(site, ["credential", "rotate-key", "--drop-old"]).output.contains("alone now"))
+            let dropped = try await run(site, ["credential", "rotate-key", "--drop-old"]).output
+            #expect(dropped.contains("alone now") && !dropped.contains("still has"), "\(dropped)")
             #expect(try CredentialKeyFile.keyring(site.settings).keyIDs == [key])
             let rights = try FileManager.default.attributesOfItem(atPath: site.settings.credentialKeyFile)
             #expect(rights[.posixPermissions] as? Int == 0o600)

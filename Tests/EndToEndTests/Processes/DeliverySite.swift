@@ -76,6 +76,7 @@ struct DeliverySite: Sendable {
                 )
             }
         } catch {
+            print("The supervisor's log ends with:\n\(testSite.host.supervisor.logTail(lines: 40))")
             try? await testSite.stop()
             try? testSite.remove()
             throw error
@@ -126,7 +127,7 @@ struct DeliverySite: Sendable {
     func progress(
         _ id: Int64,
         within limit: Duration = Self.limit,
-        until isReached: (DeliveryProgress) -> Bool = { $0.state.isFinal }
+        until isReached: (DeliveryProgress) -> Bool = { $0.state.isFinal || $0.state == .editing }
     ) async throws -> DeliveryProgress {
         var last = try await store.deliveryProgress(id)
         try await wait("delivery \(id)", within: limit) {

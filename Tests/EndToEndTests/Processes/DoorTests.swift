@@ -94,6 +94,29 @@ import Testing
         ("web.accessLog=/proc/version/log", "cannot be written"),
     ]
 
+    /// An instruction that is followed word for word does no harm: an existing folder has an owner.
+    @Test func noRemedyTakesAFolderAway() throws {
+        var settings = LoadedSettings()
+        settings.values.mta.workingPath = "/proc/version"
+        let there = SettingsChecks(loaded: settings).results.first { $0.subject == "mta.workingPath" }
+        #expect(there?.detail.contains("install -d") == false, "\(String(describing: there))")
+        settings.values.mta.workingPath = "/proc/version/mta"
+        let missing = SettingsChecks(loaded: settings).results.first { $0.subject == "mta.workingPath" }
+        #expect(missing?.detail.contains("install -d -o") == true, "\(String(describing: missing))")
+    }
+
+    @Test func anUnknownSettingGetsANearOneOrNone() async throws {
+        func words(_ setting: String) async throws -> String {
+            try await run(["config", "check", "--set", setting]).errors
+        }
+        let none = try await words("mta.foo=1")
+        #expect(none.contains("Unknown setting mta.foo") && !none.contains("did you mean"), "\(none)")
+        let near = try await words("web.prot=1")
+        #expect(near.contains("did you mean web.port?"), "\(near)")
+        let whole = try await words("maxAgeSec=1")
+        #expect(whole.contains("did you mean mta.child.maxAgeSec?"), "\(whole)")
+    }
+
     @Test(arguments: wrong.indices) func checksAreThoseOfTheProcesses(_ index: Int) async throws {
         let (setting, words) = Self.wrong[index]
         let good = ["--set", "mta.workingPath=\(folder.path)/mta", "--set", "web.workingPath=\(folder.path)/web"]

@@ -61,8 +61,10 @@ import Testing
         let file = try folder.write(text, to: "twice.csv")
         let ending = try await run("subscription import \(file) --app ios")
         #expect(ending.output.hasPrefix("2 created, 0 updated"))
-        #expect(ending.output.contains("0 lines left out, 1 lines replaced"))
-        #expect(ending.errors.contains("line 2: its push token is on line 3 again") && !ending.errors.contains(letters))
+        #expect(ending.output.contains("0 lines left out, 1 lines replaced by a later one of the same token (3 lines)"))
+        #expect(
+            ending.errors.contains("line 2: its push token appears again on line 3") && !ending.errors.contains(letters)
+        )
         let users = try await run("subscription list --json").rows().compactMap { $0["user_key"] as? String }
         #expect(Set(users) == ["two", "three"])
     }
@@ -96,7 +98,7 @@ import Testing
         let created = try #require(Int(words[place + 1]))
         let rows = try await run("subscription list --limit 100000 --json").rows()
         #expect(created > 1_000 && created < 9_000 && rows.count == created)
-        #expect(ending.errors.contains("behind line \(created + 1): until there \(created) created, 0 updated"))
+        #expect(ending.errors.contains("after line \(created + 1): up to there \(created) created, 0 updated"))
     }
 
     @Test func linesThatAnOpenQuoteSwallowsAreCounted() async throws {
@@ -133,5 +135,81 @@ import Testing
         #expect(
             ending.errors.contains("pair.csv: 2 lines were read as parts of values in quotes, the first behind line 2")
         )
+    }
+
+    /// What is dropped or taken for something else without a word sends messages to the wrong people.
+    @Test(arguments: [
+        ("push_token,userkey", "user_key"), ("push_token,User Key", "user_key"), ("push_token,user_keys", "user_key"),
+        ("pushToken,user_key", "push_token"), ("push_token,timezone", "time_zone"), ("push_token,locales", "locale"),
+        ("push_token,disabled", "export only"), ("push_token,optOut", "export only"),
+        ("push_token,device_id", "export only"),
+        ("push_token,parameter.a,parameters.a", "twice"), ("push_token,city,recipient.city", "twice"),
+    ])
+    func nearNamesOfColumnsAreRefused(_ header: String, _ words: String) async throws {
+        let file = try folder.write("\(header)\n", to: "near.csv")
+        let ending = try await run("subscription import \(file) --app ios", expect: 65)
+        #expect(ending.errors.contains(words), "\(ending.errors)")
+    }
+
+    @Test func keysAreReadWithoutBlanksAndWithoutLostDigits() async throws {
+        let text =
+            "\u{FEFF}\"push_token\", user_key,recipient.userkey\r\(token(1)), u1\u{A0},x\r\(token(2)),1.23457E+11,\r\(token(3)) ,u3,\r"
+        let file = try folder.write(text, to: "blanks.csv")
+        let ending = try await run("subscription import \(file) --app ios", expect: 65)
+        #expect(ending.output.contains("2 created") && ending.output.contains("1 lines left out (3 lines)"))
+        #expect(ending.errors.contains("line 3: its user_key is a number that a spreadsheet has shortened"))
+        let rows = try await run("subscription list --json").rows()
+        #expect(Set(rows.compactMap { $0["user_key"] as? String }) == ["u1", "u3"])
+        // The same people, written as badly, are on the list; unknown ones are reported.
+        try await run("exclusion create nobody")
+        let people = try folder.write("user_key\r\n u1\r\nu3\u{A0}\r\nu4\r\n1E+15\r\n", to: "people.csv")
+        let excluded = try await run("exclusion import nobody \(people)", expect: 65)
+        #expect(excluded.output.contains("3 added to nobody, 0 were on it already, 1 of them match no subscription"))
+        #expect(
+            excluded.output.contains("1 lines left out (4 lines)")
+                && excluded.errors.contains("line 4: no subscription matches it")
+        )
+        #expect(try await run("exclusion add nobody --user ghost").output.contains("1 of them match no subscription"))
+        let near = try folder.write("userkey\nu1\n", to: "near.csv")
+        #expect(
+            try await run("exclusion import nobody \(near)", expect: 65).errors.contains(
+                "there is no column userkey; rename it to user_key."
+            )
+        )
+    }
+
+    @Test func aFileIsAsOldAsItSays() async throws {
+        func importing(_ text: String, _ options: String = "", expect status: Int32 = 0) async throws -> String {
+            let file = try folder.write(text, to: "age.csv")
+            let ending = try await run("subscription import \(file) --app ios \(options)", expect: status)
+            return ending.output + ending.errors
+        }
+        _ = try await importing("push_token,user_key\n\(token(1)),ada\n")
+        #expect(try await importing("push_token,user_key\n\(token(1)),ben\n").contains("kept: 1 known"))
+        let old = "push_token,user_key,registered_at\n\(token(1)),ben,2026-01-31 08:00:00+00\n"
+        #expect(try await importing(old, "--as-of now").contains("kept: 1 older"))
+        #expect(
+            try await importing(old.replacing("+00", with: ""), expect: 65).contains(
+                "its registered_at is not a time with its zone"
+            )
+        )
+        let file = "push_token,user_key\n\(token(1)),ben\n\(token(2)),cleo\n"
+        let planned = try await importing(file, "--as-of now --dry-run")
+        #expect(
+            planned.contains("1 created, 0 updated, 1 moved") && planned.contains("Nothing was changed")
+                && planned.contains("as if each stood alone")
+                && !planned.contains("--undo")
+        )
+        let done = try await importing(file, "--as-of now")
+        #expect(done.contains("1 created, 0 updated, 1 moved to another user"))
+        let id = try #require(done.split(separator: "--undo ").last?.prefix { $0.isNumber })
+        #expect(try await run("subscription imports --json").rows().count == 2)
+        #expect(try await run("subscription import --undo \(id)").output.contains("2 removed, 1 restored, 0 left"))
+        let users = try await run("subscription list --json").rows().compactMap { $0["user_key"] as? String }
+        #expect(users == ["ada"])
+        try await run("subscription import --undo 999", expect: 65)
+        for wrong in ["--as-of yesterday", "--bring-back everything", "--undo 1"] {
+            _ = try await importing(file, wrong, expect: 64)
+        }
     }
 }

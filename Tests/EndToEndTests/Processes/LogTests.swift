@@ -1,5 +1,6 @@
 import CurlClient
 import Foundation
+import ProcessEvents
 import PushCore
 import Store
 import TestSupport
@@ -21,8 +22,17 @@ import Testing
 
     private func lines(_ path: String) throws -> [Line] {
         try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map { text in
-            let object = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: String]
-            return Line(values: try #require(object, "\(text)"), text: String(text))
+            let object = try #require(
+                try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any],
+                "\(text)"
+            )
+            for key in ProcessEvent.numberKeys {
+                #expect(object[key] == nil || object[key] is NSNumber, "\(key) is a number: \(text)")
+            }
+            var values = object.mapValues { "\($0)" }
+            // As it was written: 3.0 is 3 for who has read it.
+            if let seconds = text.firstMatch(of: /"seconds":([0-9.]+)/) { values["seconds"] = String(seconds.1) }
+            return Line(values: values, text: String(text))
         }
     }
 
@@ -111,10 +121,16 @@ import Testing
         #expect(try await CurlClient().perform(request).status == 401)
         let path = site.testSite.folder + "/log/access.log"
         func text() -> String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
-        try await site.wait("the request is in the access log") { text().contains(" /api/v1/devices/{id} ") }
+        try await site.wait("the request is in the access log") { text().contains("/api/v1/devices/{id}") }
         #expect(!text().contains("12345"))
-        for line in text().split(separator: "\n") {
-            #expect(line.split(separator: " ").first?.wholeMatch(of: Self.time) != nil, "\(line)")
+        // In the form of the log, with the keys that all of its lines have.
+        for line in try lines(path) {
+            #expect(line.values["time"]?.wholeMatch(of: Self.time) != nil, "\(line.text)")
+            #expect(
+                Set(line.values.keys).isSuperset(of: ["level", "process", "pid", "host", "message"]),
+                "\(line.text)"
+            )
+            #expect(line.text.contains(#""status":"#) && !line.text.contains(#""status":""#), "\(line.text)")
         }
     }
 

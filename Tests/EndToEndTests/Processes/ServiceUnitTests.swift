@@ -79,6 +79,31 @@ import Testing
         #expect(!lines.isEmpty)
     }
 
+    /// systemd's journal has what comes to /dev/log between the lines of a unit's log. There it may be watched, where a machine has none.
+    @Test(.enabled(if: geteuid() == 0 && !FileManager.default.fileExists(atPath: "/dev/log")))
+    func librariesSayNothingBesideTheLog() async throws {
+        let folder = try TemporaryFolder()
+        let syslog = try NotifySocket(path: "/dev/log")
+        defer { try? FileManager.default.removeItem(atPath: "/dev/log") }
+        let process = BackgroundProcess(name: "web", recordFile: folder.path + "/record", logFile: folder.path + "/log")
+        // As the unit's user, who may raise no thread's priority.
+        try await process.start(
+            "/usr/bin/setpriv",
+            [
+                "--bounding-set=-sys_nice", try Program.pushmta().path, "web", "--database", "host=\(folder.path)",
+                "--set",
+                "web.workingPath=\(folder.path)/web", "--set", "web.accessLog=", "--set",
+                "web.port=\(try await FreePort.any())", "--set", "metrics.webPort=0", "--set", "log.format=json",
+            ]
+        )
+        try await eventually("it serves and the database is away") {
+            let log = (try? String(contentsOfFile: folder.path + "/log", encoding: .utf8)) ?? ""
+            return log.contains("process_started") && log.contains("database_away")
+        }
+        try await process.stop()
+        #expect(await syslog.notice(containing: "", within: .milliseconds(1)) == nil)
+    }
+
     @Test func anEventIsAnObjectOnALineOfItsOwn() throws {
         var handler = ProcessLogHandler(process: "mta-child", host: "push-1", format: .json)
         handler[metadataKey: "child"] = "7"
@@ -102,7 +127,7 @@ import Testing
         #expect(line.hasPrefix(start), "\(line)")
         #expect(
             line.hasSuffix(
-                #","host":"push-1","message":"a \"line\"\nand another","application":"shop-ios","account":"apns","delivery":"9","child":"7","event":"child_died","reason":"stuck"}"#
+                #","host":"push-1","message":"a \"line\"\nand another","application":"shop-ios","account":"apns","delivery":9,"child":7,"event":"child_died","reason":"stuck"}"#
             ),
             "\(line)"
         )

@@ -32,9 +32,9 @@ import Testing
         let isThere = OSSL_PROVIDER_available(nil, "legacy")
         let before = try await PostgresConnection.connect(configuration)
         for _ in 0..<100 {
-            #expect(try ClientCertificate(pkcs12: file, passphrase: "secret").name == "old")
+            #expect(try ClientCertificate(file: file, passphrase: "secret").name == "old")
             #expect(throws: GatewayCredentialError.self) {
-                try ClientCertificate(pkcs12: file, passphrase: "another")
+                try ClientCertificate(file: file, passphrase: "another")
             }
         }
         #expect(OSSL_PROVIDER_available(nil, "legacy") == isThere, "what others do has the old ciphers now")

@@ -26,6 +26,8 @@ import Testing
                 INSERT INTO crm.number SELECT 'user-' || id, 'Lyon' FROM pushmta_engine.subscription;
                 UPDATE pushmta_engine.subscription SET user_key = 'user-' || id;
                 CREATE VIEW crm.person AS SELECT key, city FROM crm.number WHERE pg_sleep(\(seconds)) IS NOT NULL;
+                GRANT USAGE ON SCHEMA crm TO pushmta_reader;
+                GRANT SELECT ON crm.person TO pushmta_reader;
                 """
             )
             // Whether a key has several rows is asked once, of all rows.

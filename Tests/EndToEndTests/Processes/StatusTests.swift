@@ -100,6 +100,26 @@ import Testing
         #expect(text.contains("gamma") && text.contains("gone") && text.contains("1.1"))
     }
 
+    /// Whatever an administrator has locked, the others are shown, and who holds the lock.
+    @Test func whatIsLockedIsNamed() async throws {
+        _ = try await addHost("alpha")
+        let holder = try await database.connect()
+        try await holder.run(
+            script: """
+                BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; SET application_name = 'maintenance';
+                LOCK TABLE pushmta_engine.broad_log, pushmta_engine.delivery_part, pushmta_engine.schema_version
+                """
+        )
+        let text = try await run("status").output
+        #expect(text.contains("deliveries: not readable: session") && text.contains("maintenance"), "\(text)")
+        #expect(text.contains("lock_held") && text.contains("alpha"), "\(text)")
+        let status = try await run("status", "--json").json()
+        #expect(try rows("unreadable", of: status).contains { $0["section"] as? String == "deliveries" })
+        try await holder.run(script: "ROLLBACK")
+        #expect(try await !run("status").output.contains("not readable"))
+        await holder.close()
+    }
+
     /// A clock that jumps makes everything old; who thinks that it is right need not do anything.
     @Test func whatRetentionHoldsIsAnAlarm() async throws {
         try await sql(

@@ -160,7 +160,8 @@ import Testing
             to: "list.csv"
         )
         let imported = try await run("exclusion import control \(list)", expect: 65)
-        #expect(imported.output.hasPrefix("2 added to control, 1 were on it already, 2 lines left out"))
+        let told = "2 added to control, 1 were on it already, 1 of them match no subscription, 2 lines left out"
+        #expect(imported.output.hasPrefix(told))
         #expect(imported.errors.contains("line 5") && imported.errors.contains("line 6"))
         #expect(try await run("exclusion list --json").rows().first?["user_keys"] as? Int == 2)
         #expect(try await run("exclusion list control --json").rows().count == 4)

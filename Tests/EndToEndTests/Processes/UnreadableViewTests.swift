@@ -21,6 +21,8 @@ import Testing
                 INSERT INTO crm.number SELECT 'user-' || id, 'Lyon', 1 FROM pushmta_engine.subscription;
                 UPDATE pushmta_engine.subscription SET user_key = 'user-' || id;
                 CREATE VIEW crm.person AS SELECT key, city, 12 / n AS share FROM crm.number;
+                GRANT USAGE ON SCHEMA crm TO pushmta_reader;
+                GRANT SELECT ON crm.person TO pushmta_reader;
                 """
             )
             try await site.run("mapping", "add", "people", "--view", "crm.person", "--key", "key")

@@ -3,6 +3,7 @@ import Testing
 
 @testable import Administration
 @testable import Laboratory
+@testable import pushmta
 
 @Suite struct NearestNameTests {
     @Test func theSmallestDistanceWins() {
@@ -12,5 +13,25 @@ import Testing
         #expect(NearestName.nearest(to: "x", among: []) == nil)
         #expect(NearestName.nearest(to: "tier", among: ["device"], within: 1) == nil)
         #expect(NearestName.nearest(to: "lokale", among: ["locale"], within: 1) == "locale")
+        #expect(NearestName.nearest(to: "mta.foo", among: ["web.port", "log.level"]) == nil, "a guess is no help")
+    }
+
+    private func mistyped(_ line: String) -> String? {
+        MistypedCommand(line.split(separator: " ").map(String.init), of: PushMTA.self)?.text
+    }
+
+    @Test func aMistypedCommandGetsTheNearestOne() {
+        #expect(
+            mistyped("staus --json")
+                == "There is no command pushmta staus. Did you mean pushmta status? `pushmta --help` lists the commands."
+        )
+        #expect(mistyped("credential rotate-keys")?.contains("Did you mean pushmta credential rotate-key?") == true)
+        #expect(mistyped("supervisor drian")?.contains("Did you mean pushmta supervisor drain?") == true)
+        #expect(mistyped("xyzzy") == "There is no command pushmta xyzzy. `pushmta --help` lists the commands.")
+        for right in [
+            "status", "application list", "help status", "--version", "", "queue list 5", "supervisor --wide",
+        ] {
+            #expect(mistyped(right) == nil, "\(right)")
+        }
     }
 }

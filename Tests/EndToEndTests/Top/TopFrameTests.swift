@@ -112,6 +112,20 @@ import Testing
         #expect(Subject(words: ["app", "a"], isHost: true) == nil)
     }
 
+    @Test func whatIsBrokenComesFirstAndTheIdleAreCounted() throws {
+        var state = TopState(size: TerminalSize(columns: 121, lines: 40), interval: .seconds(1))
+        let idle = (10...60).map { TopSample.application("app-\($0)") }
+        let broken = TopSample.application("zebra", .open, reason: "the key was revoked")
+        _ = state.handle(.figures([TopSample.reading(.queues(idle + [broken], []))]), at: now)
+        let lines = TopFrame(state).lines(at: now).map(\.text)
+        #expect(lines.contains { $0.hasPrefix("zebra") } && !lines.contains { $0.contains("app-") }, "\(lines)")
+        #expect(lines.contains { $0.contains("(51 idle)") }, "\(lines)")
+        // Alone the table has all rows, what is broken first.
+        _ = state.handle(.key(.character("4")), at: now)
+        let rows = TopFrame(state).lines(at: now).map(\.text).filter { $0.contains("app-") || $0.contains("zebra") }
+        #expect(rows.first?.hasPrefix("zebra") == true && rows.count > 20, "\(rows)")
+    }
+
     @Test func asTextItHasAllRows() {
         var state = TopState(size: TerminalSize(columns: 121, lines: .max), interval: .seconds(1))
         let children = (1...50).map { TopSample.child($0, on: "alpha", "app-\($0)", rate: 5) }

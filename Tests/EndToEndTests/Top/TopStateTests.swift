@@ -51,6 +51,8 @@ import Testing
             return lines.map { $0.contains("gone") ? "gone" : $0.contains("android") ? "android" : "ios" }
         }
         type("3", into: &state)
+        #expect(state.order == .urgent && names() == ["gone", "android", "ios"], "what is gone comes first")
+        type("s", into: &state)
         #expect(state.order == .rate && names() == ["android", "ios", "gone"])
         type("r", into: &state)
         #expect(names() == ["gone", "ios", "android"])
@@ -141,7 +143,10 @@ import Testing
         _ = state.handle(.key(.tab), at: begin)
         #expect(state.pane == .hosts && text(state).contains("alpha"))
         _ = state.handle(.key(.down), at: begin)
-        #expect(state.scroll == 1 && !text(state).contains("alpha") && text(state).contains("beta"))
+        #expect(
+            state.scroll == 1 && !text(state).contains("beta") && text(state).contains("alpha"),
+            "what is gone comes first"
+        )
         _ = state.handle(.key(.end), at: begin)
         _ = state.handle(.key(.pageDown), at: begin)
         #expect(state.scroll == 1)

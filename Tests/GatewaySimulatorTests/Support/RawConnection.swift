@@ -21,13 +21,13 @@ final class RawConnection: Sendable {
     }
 
     /// Connects, sends the preface and acknowledges the server's first SETTINGS.
-    static func open(_ fixture: Fixture, port: Int) async throws -> RawConnection {
+    static func open(_ fixture: Fixture, port: Int, preface: [UInt8] = opening) async throws -> RawConnection {
         let tls = try tls(fixture)
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .connect(host: "127.0.0.1", port: port) { channel in
                 channel.eventLoop.makeCompletedFuture { try wrap(channel, tls) }
             }
-        return start(channel)
+        return start(channel, preface)
     }
 
     /// Connects and says nothing until the body has run; only then the TLS handshake begins.
@@ -65,11 +65,18 @@ final class RawConnection: Sendable {
         return try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
     }
 
-    private static func start(_ channel: NIOAsyncChannel<ByteBuffer, ByteBuffer>) -> RawConnection {
+    /// The preface, empty SETTINGS, and the acknowledgement of the server's.
+    static let opening =
+        Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+        + RawFrame(type: RawFrame.settings, flags: 0, streamID: 0, payload: []).bytes
+        + RawFrame(type: RawFrame.settings, flags: 1, streamID: 0, payload: []).bytes
+
+    private static func start(
+        _ channel: NIOAsyncChannel<ByteBuffer, ByteBuffer>,
+        _ preface: [UInt8] = opening
+    ) -> RawConnection {
         let connection = RawConnection(channel)
-        connection.send(Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8))
-        connection.send(RawFrame(type: RawFrame.settings, flags: 0, streamID: 0, payload: []).bytes)
-        connection.send(RawFrame(type: RawFrame.settings, flags: 1, streamID: 0, payload: []).bytes)
+        connection.send(preface)
         return connection
     }
 
@@ -99,6 +106,12 @@ final class RawConnection: Sendable {
     func frame(type: UInt8) async throws -> RawFrame {
         for await frame in frames where frame.type == type { return frame }
         throw Ended()
+    }
+
+    /// The next frame of any type; nil at the end of the connection.
+    func next() async -> RawFrame? {
+        for await frame in frames { return frame }
+        return nil
     }
 
     /// The next stream limit that is announced.
@@ -139,7 +152,8 @@ final class RawConnection: Sendable {
         try? await asyncChannel.channel.close().get()
     }
 
-    private func send(_ bytes: [UInt8]) {
+    /// Sends what is a frame, or is none.
+    func send(_ bytes: [UInt8]) {
         asyncChannel.channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)
     }
 }

@@ -16,7 +16,7 @@ extension Fixture {
     var clientCertificate: ClientCertificate {
         get throws {
             try ClientCertificate(
-                pkcs12: Array(
+                file: Array(
                     FileManager.default.contents(atPath: simulator.credentials.apnsCertificateFile) ?? Data()
                 ),
                 passphrase: simulator.credentials.apnsCertificatePassphrase

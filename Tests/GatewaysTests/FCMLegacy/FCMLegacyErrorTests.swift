@@ -44,7 +44,7 @@ struct FCMLegacyErrorTests {
         .init(fault: "InternalServerError", status: 200, .retry, .ignored, .refused, delay: 10_000),
         .init(fault: "DeviceMessageRateExceeded", status: 200, .retry, .soft, .refused, delay: 60_000),
         .init(fault: "TopicsMessageRateExceeded", status: 200, .retry, .soft, .refused, delay: 60_000),
-        .init(fault: "InvalidApnsCredential", status: 200, .retry, .ignored, .refused, delay: 60_000),
+        .init(fault: "InvalidApnsCredential", status: 200, .retry, .ignored, .refused, delay: 300_000),
         .init(fault: "DeprecatedApi", status: 200, .stopApplication, .soft, .refused),
         .init(fault: "SomethingNew", status: 200, .permanent, .ignored, .refused),
         .init(fault: "InvalidParameters", status: 400, .permanent, .ignored, .refused),

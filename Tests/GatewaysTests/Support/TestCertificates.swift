@@ -30,10 +30,13 @@ struct TestCertificates {
         marks: [UInt] = [2],
         validity: Range<Date>? = nil,
         isRSA: Bool = false,
-        issuer: Pair? = nil
+        issuer: Pair? = nil,
+        keyOf other: Pair? = nil
     ) throws -> Pair {
         let key: Certificate.PrivateKey
-        if isRSA {
+        if let other {
+            key = try Certificate.PrivateKey(pemEncoded: other.keyPEM)
+        } else if isRSA {
             key = Certificate.PrivateKey(try _RSA.Signing.PrivateKey(keySize: .bits2048))
         } else {
             key = Certificate.PrivateKey(P256.Signing.PrivateKey())

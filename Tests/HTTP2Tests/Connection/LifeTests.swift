@@ -125,6 +125,42 @@ import Testing
         #expect(client.seen.endings == ["the test says so"])
     }
 
+    /// A server that has us acknowledge things and does not read: nothing more is written, and then the connection ends.
+    @Test func whatTheServerDoesNotReadIsNotWritten() throws {
+        let client = try EmbeddedConnection()
+        try client.open()
+        client.submit(3)
+        _ = try client.clientSaid()
+        client.channel.isWritable = false
+        for number in 0..<900 as Range<Int> {
+            client.serverSays(Frame(kind: .ping, payload: [0, 0, 0, 0, 0, 0, 0, UInt8(number & 0xFF)]).bytes)
+        }
+        #expect(try client.clientSaid().isEmpty)
+        #expect(client.connection.state == .ready)
+        client.channel.isWritable = true
+        client.channel.pipeline.fireChannelWritabilityChanged()
+        #expect(try client.clientSaid().count { $0.kind == .ping } == 900)
+        client.channel.isWritable = false
+        for _ in 0..<1_100 { client.serverSays(Frame.settings()) }
+        #expect(client.connection.state == .closed)
+        #expect(client.seen.endings.first??.contains("ENHANCE_YOUR_CALM") == true)
+        #expect(client.seen.ambiguous == 3)
+    }
+
+    @Test func theEndSaysHowFarTheConnectionWas() throws {
+        for (says, words) in [
+            ([], "the server ended the connection before it answered anything"),
+            (Frame.status200(1), "the server ended the connection"),
+        ] as [([UInt8], String)] {
+            let client = try EmbeddedConnection()
+            try client.open()
+            client.submit(2)
+            client.serverSays(says)
+            client.channel.pipeline.fireChannelInactive()
+            #expect(client.seen.endings == [words])
+        }
+    }
+
     @Test func streamIDsRunOut() throws {
         let client = try EmbeddedConnection { $0.lastStreamID = 7 }
         try client.open()

@@ -225,19 +225,51 @@ import Testing
         try await server.stop()
     }
 
-    /// An answer and the GOAWAY in one read: the server was well, so there is no pause.
-    @Test func aGoAwayTogetherWithTheFirstAnswerMakesNoPause() async throws {
+    /// How a server ends a connection behind an answer.
+    enum End: CaseIterable {
+        case goAway, calm, close, abort
+    }
+
+    /// However a server ends each connection that has just answered, the next one waits for the first pause: many connections in a
+    /// short time are an attack to Apple.
+    @Test(arguments: End.allCases)
+    func connectionsThatEndBehindTheirFirstAnswerArePaced(_ end: End) async throws {
         let server = try await LoopbackServer { connection, requests in
             LoopbackServer.accept(connection, requests)
-            connection.goAway(errorCode: .noError, debugData: [])
+            switch end {
+            case .goAway: connection.goAway(errorCode: .noError, debugData: [])
+            case .calm: connection.goAway(errorCode: .enhanceYourCalm, debugData: [])
+            case .close: connection.close()
+            case .abort:
+                connection.flush()
+                connection.abort()
+            }
         }
-        let test = try await TestClient(port: server.port)
-        for round in 1...20 as ClosedRange<Int> {
-            test.client.submit(TestBatch.make(1, tag: Int64(round)))
-            try await test.probe.resolved(round)
+        let test = try await TestClient(port: server.port, connections: 3) {
+            $0.connections.firstBackOffMilliseconds = 600_000
+            $0.connections.maximumBackOffMilliseconds = 600_000
         }
-        #expect(test.seen.answered == 20)
-        #expect(test.seen.failedDials.isEmpty)
+        try await test.probe.seen.wait(for: "three connections") { $0.openings == 3 }
+        test.client.submit(TestBatch.make(300))
+        try await test.probe.seen.wait(for: "the end of all") { $0.endings.count == 3 }
+        #expect(server.seen.value.opened == 3)
+        #expect(test.seen.answered > 0)
+        await test.client.shutdown()
+        #expect(server.seen.value.opened == 3, "no connection is dialled within the pause")
+        try await server.stop()
+    }
+
+    /// Answers that came whole before a broken record of TLS, in the same read, are answers.
+    @Test func answersBeforeABrokenRecordCount() async throws {
+        let server = try await BreakingServer(.afterAnswers(10))
+        let test = try await TestClient(port: server.port, tls: true) {
+            $0.connections.firstBackOffMilliseconds = 600_000
+            $0.connections.maximumBackOffMilliseconds = 600_000
+        }
+        try await test.probe.seen.wait(for: "the connection") { $0.openings == 1 }
+        test.client.submit(TestBatch.make(10))
+        let seen = try await test.probe.resolved(10)
+        #expect(seen.answered == 10, "\(seen.failures)")
         await test.client.shutdown()
         try await server.stop()
     }

@@ -69,6 +69,15 @@ import Testing
         ("a frame that is too large", [0, 0x40, 1, 0, 0, 0, 0, 0, 1], .frameSizeError),
         ("a block that cannot be read", headers(1, [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]), .compressionError),
         (
+            "a PRIORITY of a wrong length", Frame(kind: .priority, stream: 1, payload: [0, 0, 0, 0]).bytes,
+            .frameSizeError
+        ),
+        (
+            "a header block in empty pieces without end",
+            headers(1, request, 0) + (0..<100).flatMap { _ in Frame(kind: .continuation, stream: 1).bytes },
+            .enhanceYourCalm
+        ),
+        (
             "a pushed stream", Frame(kind: .pushPromise, flags: 4, stream: 1, payload: [0, 0, 0, 2]).bytes,
             .protocolError
         ),
@@ -110,7 +119,7 @@ import Testing
         ("a length that is none", request + field("content-length", "-1")),
         ("two lengths", request + field("content-length", "0") + field("content-length", "0")),
         ("a body of another length", request + field("content-length", "5")),
-        ("a path that is none", [0x83, 0x87] + field(":path", "a") + [0x41, 0x01, 0x61]),
+        ("an invalid path", [0x83, 0x87] + field(":path", "a") + [0x41, 0x01, 0x61]),
     ]
 
     @Test func aMalformedRequestIsResetAndTheConnectionGoesOn() throws {
@@ -131,14 +140,25 @@ import Testing
 
     @Test func aMalformedAnswerIsResetAndItsRequestAmbiguous() throws {
         let answers: [(name: String, frames: [UInt8])] = [
-            ("no status", Self.headers(1, Self.field("a", "b"))),
-            ("a status that is none", Self.headers(1, Self.field(":status", "20"))),
-            ("HTTP/1's status", Self.headers(1, Self.field(":status", "101"), 4)),
-            ("a path", Self.headers(1, [0x88, 0x84])),
+            ("an answer without a status", Self.headers(1, Self.field("a", "b"))),
+            ("an invalid status", Self.headers(1, Self.field(":status", "20"))),
+            ("an invalid status", Self.headers(1, Self.field(":status", "101"), 4)),
+            ("an unknown or misplaced pseudo-header field", Self.headers(1, [0x88, 0x84])),
             ("an end without an answer", Self.headers(1, Self.field(":status", "103"))),
-            ("a body without a head", Frame(kind: .data, flags: 1, stream: 1, payload: [1]).bytes),
-            ("another length", Self.headers(1, [0x88] + Self.field("content-length", "2"))),
-            ("trailers that do not end", Self.headers(1, [0x88], 4) + Self.headers(1, Self.field("a", "b"), 4)),
+            ("a body without a status", Frame(kind: .data, flags: 1, stream: 1, payload: [1]).bytes),
+            (
+                "a body that differs in length from its content-length",
+                Self.headers(1, [0x88] + Self.field("content-length", "2"))
+            ),
+            (
+                "a body that differs in length from its content-length",
+                Self.headers(1, [0x88] + Self.field("content-length", "100000"), 4)
+                    + (0..<5).flatMap { _ in
+                        Frame(kind: .data, stream: 1, payload: [UInt8](repeating: 1, count: 16_000)).bytes
+                    } + Frame(kind: .data, flags: 1, stream: 1, payload: [1]).bytes
+            ),
+            ("trailers that do not end it", Self.headers(1, [0x88], 4) + Self.headers(1, Self.field("a", "b"), 4)),
+            ("a WINDOW_UPDATE of 0", Frame.windowUpdate(1, 0)),
         ]
         for (name, frames) in answers {
             let session = try client(2)
@@ -149,7 +169,7 @@ import Testing
                 Issue.record("\(name): \(session.completions)")
                 continue
             }
-            #expect(failure.cause == .reset(.protocolError), "\(name)")
+            #expect(failure.cause == .malformed(name), "what we reset is not the server's doing")
             #expect(session.streams.count == 0 && session.unsentBodyBytes == 0, "\(name)")
         }
     }
@@ -187,6 +207,99 @@ import Testing
         #expect(session.ownGoAway?.hasPrefix("ENHANCE_YOUR_CALM") == true)
     }
 
+    /// A peer that has us say things and reads none of them; once a stream is reset there is nothing more to say of it.
+    @Test func whatAPeerHasUsSayIsBounded() throws {
+        for flood in [
+            Frame.windowUpdate(1, 0), Frame(kind: .ping, payload: [0, 1, 2, 3, 4, 5, 6, 7]).bytes, Frame.settings(),
+        ] {
+            for session in [try server(), try client(1)] as [FrameSession] {
+                if session is ServerSession { try say(session, Self.headers(1, Self.request, 4)) }
+                for _ in 0..<500 { try say(session, (0..<100).flatMap { _ in flood }) }
+                var buffer = ByteBuffer()
+                while session.serialise(into: &buffer, limit: 1 << 20) {}
+                #expect(buffer.readableBytes <= 20_000, "\(buffer.readableBytes) bytes for \(flood)")
+            }
+        }
+        // Each malformed request is a reset, and none of them is read.
+        let session = try server()
+        var stream: UInt32 = 1
+        while session.ownGoAway == nil, stream < 200_000 {
+            try say(session, Self.headers(stream, [0x83, 0x87, 0x84]))
+            stream += 2
+        }
+        #expect(session.ownGoAway == "ENHANCE_YOUR_CALM, it does not read the answers that it asks for")
+    }
+
+    /// RFC 9113, section 6.9.2: a change of the initial window moves those of open streams, too.
+    @Test func anInitialWindowLiftsNoStreamAboveTheMost() throws {
+        let session = try client(1, settings: [(Frame.initialWindowSize, 0)])
+        try say(session, Frame.windowUpdate(1, 5))
+        _ = answer(session)
+        try say(session, Frame.windowUpdate(1, 0x7FFF_FFFF) + Frame.settings([(Frame.initialWindowSize, 0x7FFF_FFFF)]))
+        #expect(session.ownGoAway == "FLOW_CONTROL_ERROR, an initial window that lifts a stream's above the maximum")
+    }
+
+    /// What comes on a stream that the peer itself has ended is a breach; what it sent before it knew of our reset is not.
+    @Test func framesOnClosedStreamsAreABreachUnlessTheyAreLate() throws {
+        let data = Frame(kind: .data, stream: 1, payload: [1]).bytes
+        for late in [data, Self.headers(1, [0x88])] {
+            let session = try client(2)
+            try say(session, Frame.status200(1) + late)
+            #expect(session.ownGoAway == "STREAM_CLOSED, a frame on a stream that is closed")
+            let other = try client(2)
+            other.cancel(1, cause: .timeout)
+            try say(other, late + Frame.windowUpdate(1, 0) + Frame.reset(1, 8))
+            #expect(other.ownGoAway == nil)
+        }
+        for late in [data, Self.headers(1, Self.request)] {
+            for end in [Frame.reset(1, 8), data] {
+                let session = try server()
+                let isReset = end != data
+                try say(session, Self.headers(1, Self.request, isReset ? 4 : 5))
+                if isReset {
+                    try say(session, end)
+                } else {
+                    session.respond(1, HTTP2PreparedResponse(status: 200, headers: []), varyingValue: [], body: [])
+                    _ = answer(session)
+                }
+                try say(session, late)
+                #expect(session.ownGoAway == "STREAM_CLOSED, a frame on a stream that is closed")
+            }
+            let session = try server()
+            try say(session, Self.headers(1, Self.request, 4))
+            session.reset(1, 7)
+            try say(session, late + late)
+            #expect(session.ownGoAway == nil)
+            try say(session, Self.headers(9, Self.request) + Self.headers(5, Self.request))
+            #expect(session.ownGoAway == "PROTOCOL_ERROR, a stream with a lower id than the one before")
+        }
+    }
+
+    /// No server can do what a request asks for whose body has not begun to leave.
+    @Test func aRequestOfWhichOnlyTheHeadLeftIsNotAmbiguous() throws {
+        let session = try client(3, settings: [(Frame.initialWindowSize, 0)])
+        #expect(session.unsentBodyBytes == 60)
+        try say(session, Frame.reset(1, 2) + Frame.windowUpdate(3, 1))
+        #expect(answer(session).filter { $0.kind == .data }.map(\.payload.count) == [1])
+        session.cancel(5, cause: .timeout)
+        session.connectionLost()
+        let results = session.completions.map { completion -> String in
+            switch completion.result {
+            case .response: "answer"
+            case .unprocessed(let failure): "unprocessed \(failure.cause)"
+            case .ambiguous(let failure): "ambiguous \(failure.cause)"
+            }
+        }
+        #expect(results == ["unprocessed reset(INTERNAL_ERROR)", "unprocessed timeout", "ambiguous connectionClosed"])
+    }
+
+    @Test func anAnswerInHTTP1IsSaidToBeOne() throws {
+        let client = try EmbeddedConnection()
+        client.serverSays(Array("HTTP/1.1 400 Bad Request\r\nserver: x\r\n\r\n".utf8))
+        #expect(client.connection.closeReason?.contains("“HTTP/1.1 400 Bad Request”") == true)
+        #expect(client.connection.closeReason?.contains("it speaks HTTP/1.1 only") == true)
+    }
+
     @Test func aHeaderBlockThatDoesNotEndIsLeft() throws {
         let session = try server()
         try say(session, Self.headers(1, Self.request, 0))
@@ -205,11 +318,7 @@ import Testing
         #expect(session.requests.map(\.body) == [[0x41]])
         session.respond(1, HTTP2PreparedResponse(status: 200, headers: []), varyingValue: [], body: [])
         #expect(answer(session).map(\.kind) == [.settings, .headers])
-        try say(
-            session,
-            Frame.windowUpdate(1, 9) + Frame.reset(1, 0) + Frame(kind: .data, flags: 1, stream: 1, payload: [1]).bytes
-        )
-        try say(session, Self.headers(1, Self.request) + Self.headers(3, Self.request))
+        try say(session, Frame.windowUpdate(1, 9) + Frame.reset(1, 0) + Self.headers(3, Self.request))
         #expect(session.requests.map(\.streamID) == [1, 3])
         #expect(session.ownGoAway == nil)
     }

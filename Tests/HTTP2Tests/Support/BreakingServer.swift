@@ -9,6 +9,8 @@ final class BreakingServer: Sendable {
         case atOnce
         /// With its SETTINGS, and then with what comes first.
         case afterSettings
+        /// With the answers to so many requests, as a record that is none of TLS'.
+        case afterAnswers(Int)
     }
 
     let accepted = Observed(0)
@@ -22,8 +24,9 @@ final class BreakingServer: Sendable {
             .childChannelInitializer { channel in
                 accepted.update { $0 += 1 }
                 return channel.eventLoop.makeCompletedFuture {
+                    let records = RecordBreaker()
                     try channel.pipeline.syncOperations.addHandlers([
-                        NIOSSLServerHandler(context: context), Breaker(moment),
+                        records, NIOSSLServerHandler(context: context), Breaker(moment, records),
                     ])
                 }
             }
@@ -41,26 +44,58 @@ final class BreakingServer: Sendable {
         typealias OutboundOut = ByteBuffer
 
         private let moment: Moment
+        private let records: RecordBreaker
         private var hasSpoken = false
+        private var came: [UInt8] = []
 
-        init(_ moment: Moment) {
+        init(_ moment: Moment, _ records: RecordBreaker) {
             self.moment = moment
+            self.records = records
         }
 
         /// The client's preface, and for `afterSettings` a second read with what it sends when it has seen the SETTINGS.
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            if case .afterAnswers(let count) = moment { return answer(context, unwrapInboundIn(data), count) }
             let nonsense = Frame(kind: .data, flags: Frame.endStream, stream: 99, payload: [1]).bytes
-            if moment == .afterSettings, !hasSpoken {
+            if case .afterSettings = moment, !hasSpoken {
                 hasSpoken = true
                 return write(context, Frame.settings([(Frame.maxConcurrentStreams, 100)]))
             }
-            write(context, moment == .atOnce ? Frame.settings() + nonsense : nonsense)
+            if case .atOnce = moment { write(context, Frame.settings() + nonsense) } else { write(context, nonsense) }
             // What comes now, the end of TLS for one, is not read any more.
             context.channel.setOption(.autoRead, value: false).whenFailure { _ in }
         }
 
+        /// Answers all requests, when they have come, in one write with a broken record behind.
+        private func answer(_ context: ChannelHandlerContext, _ data: ByteBuffer, _ count: Int) {
+            came += Array(data.readableBytesView)
+            if !hasSpoken { write(context, Frame.settings([(Frame.maxConcurrentStreams, 100)])) }
+            hasSpoken = true
+            let ends = Frame.parse(came).filter {
+                $0.flags & Frame.endStream != 0 && ($0.kind == .data || $0.kind == .headers)
+            }
+            guard ends.count == count else { return }
+            records.breaksNext = true
+            write(context, ends.flatMap { Frame.status200($0.stream) })
+        }
+
         private func write(_ context: ChannelHandlerContext, _ bytes: [UInt8]) {
             context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: nil)
+        }
+    }
+
+    /// Puts what is no record of TLS behind the next one that leaves.
+    private final class RecordBreaker: ChannelOutboundHandler {
+        typealias OutboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+
+        var breaksNext = false
+
+        func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+            var buffer = unwrapOutboundIn(data)
+            if breaksNext { buffer.writeBytes([0x17, 3, 3, 0, 40] + [UInt8](repeating: 7, count: 40)) }
+            breaksNext = false
+            context.write(wrapOutboundOut(buffer), promise: promise)
         }
     }
 }

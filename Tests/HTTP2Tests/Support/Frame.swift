@@ -3,6 +3,7 @@ struct Frame {
     enum Kind: UInt8 {
         case data = 0
         case headers = 1
+        case priority = 2
         case reset = 3
         case settings = 4
         case pushPromise = 5

@@ -132,6 +132,23 @@ import Testing
         }
     }
 
+    /// Many connections that end soon: one is dialled a pause, and the others when it has lasted.
+    @Test func afterAnEarlyEndOneIsTriedUntilItLasts() throws {
+        var world = World()
+        for _ in 0..<20 {
+            let made = world.broke(answered: true, after: 5)
+            world.pass(try #require(made).milliseconds)
+            #expect(world.dials(10) == 1)
+            #expect(world.pacing.isCareful(at: world.now))
+            #expect(world.dials(10, unproven: 1) == 0, "it has answered, and has not lasted")
+            world.pacing.answered()
+            #expect(world.dials(10, unproven: 1) == 0)
+        }
+        world.pass(2_000)
+        #expect(!world.pacing.isCareful(at: world.now))
+        #expect(world.dials(10, proven: 1) == 9)
+    }
+
     @Test func somebodyMayEndThePause() {
         var world = World()
         for _ in 0..<8 { world.pass(world.failed()?.milliseconds ?? 0) }

@@ -133,6 +133,7 @@ final class OutageChild {
             world.database.endTrouble()
         case .openCircuit(let reason, _): world.fail("the circuit opens: \(reason)")
         case .holdDelivery(_, let reason): world.fail("a delivery is held: \(reason)")
+        case .credentialRefused(let reason), .credentialWorks(let reason): world.fail("a credential: \(reason)")
         case .journal, .store, .claimMore, .closeCircuit, .cutJournal, .lookAgain, .askForSlices, .cutRate: break
         }
     }

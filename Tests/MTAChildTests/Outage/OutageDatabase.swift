@@ -95,10 +95,10 @@ struct OutageDatabase {
     /// The part for a probe: one without messages that may have arrived, and of these the one that was claimed least often.
     mutating func claimProbe(by child: Int64) -> PreparedPart? {
         let ready = ready
-        let first = ready.filter { $0.attempt == 1 }.prefix(100) + ready.prefix(100)
+        let first = ready.filter { $0.attempt == 1 && $0.refusals == 0 }.prefix(100) + ready.prefix(100)
         let best = first.enumerated().min {
-            (hasAmbiguous($0.element) ? 1 : 0, $0.element.token, $0.offset)
-                < (hasAmbiguous($1.element) ? 1 : 0, $1.element.token, $1.offset)
+            (hasAmbiguous($0.element) ? 1 : 0, $0.element.refusals != 0 ? 1 : 0, $0.element.token, $0.offset)
+                < (hasAmbiguous($1.element) ? 1 : 0, $1.element.refusals != 0 ? 1 : 0, $1.element.token, $1.offset)
         }
         return best.flatMap { claim($0.element.id, by: child) }
     }
@@ -140,9 +140,14 @@ struct OutageDatabase {
             case .send: rows.append(Int32(row))
             case .decided(let status, let reason):
                 prepared.decided.append(.init(row: Int32(row), status: status, reason: reason))
-            case .soft(let notBefore, let longest):
+            case .soft(let notBefore, let longest, let kind):
                 prepared.softAnswers.append(
-                    .init(row: Int32(row), notBeforeMilliseconds: notBefore, longestDelayMilliseconds: longest)
+                    .init(
+                        row: Int32(row),
+                        notBeforeMilliseconds: notBefore,
+                        longestDelayMilliseconds: longest,
+                        kind: kind
+                    )
                 )
             }
         }
@@ -204,7 +209,7 @@ struct OutageDatabase {
                 createdAt: now
             )
             retry.attempt = part.attempt + (set.countsAttempt ? 1 : 0)
-            retry.refusals = set.countsAttempt ? 0 : part.refusals + 1
+            retry.refusals = set.refusals
             retry.priority = part.priority
             retry.validUntil = part.validUntil
             retry.inherited = Set(set.sequences).intersection(part.inherited.union(closing.ambiguous))

@@ -83,7 +83,7 @@ import Testing
             kill(process, SIGSTOP)
             defer { kill(process, SIGCONT) }
             let configuration = clusters.configuration("connect_timeout=2")
-            let connection = try await PostgresConnection.connect(configuration)
+            let connection = try await PostgresConnection.forPeople(configuration)
             #expect(try await connection.execute(TwoClusters.place).text(0, 0) == "second")
             await connection.close()
         }
@@ -93,7 +93,7 @@ import Testing
         let name = PostgresApplicationName(role: "test", host: "localhost", pid: 1)
         let string = "host=/nowhere/one,/nowhere/two port=5432 password=hunter2"
         let error = try await postgresError {
-            _ = try await PostgresConnection.connect(PostgresConfiguration(string, applicationName: name))
+            _ = try await PostgresConnection.forPeople(PostgresConfiguration(string, applicationName: name))
         }
         #expect(error.message.contains("/nowhere/one") && error.message.contains("/nowhere/two"))
         #expect(!error.description.contains("hunter2"))

@@ -16,8 +16,8 @@ struct TwoClusters {
             let connection = try await cluster.connect()
             try await connection.run(
                 script: """
-                    CREATE TABLE place (name text); INSERT INTO place VALUES ('\(name)');
-                    CREATE TABLE work (id bigint)
+                    CREATE TABLE public.place (name text); INSERT INTO public.place VALUES ('\(name)');
+                    CREATE TABLE public.work (id bigint)
                     """
             )
             await connection.close()
@@ -42,8 +42,8 @@ struct TwoClusters {
         return String(host.dropFirst("host=".count))
     }
 
-    static let place = PostgresStatement("SELECT name FROM place")
-    static let write = PostgresStatement("INSERT INTO work VALUES (1)")
+    static let place = PostgresStatement("SELECT name FROM public.place")
+    static let write = PostgresStatement("INSERT INTO public.work VALUES (1)")
 
     /// Lets a server write or not, as an administrator does, and waits until new sessions have it so.
     static func setReadOnly(_ cluster: TestCluster, _ isReadOnly: Bool) async throws {

@@ -55,6 +55,34 @@ struct AlarmTests {
         #expect(try await fixture.store.alarms().isEmpty)
     }
 
+    @Test("Children that are started again and again and send nothing are an alarm")
+    func startsWithoutSends() async throws {
+        let (fixture, _) = try await StoreFixture.prepared(messages: 20, partSize: 20)
+        func start(_ number: Int, sent: Int, age: String = "1 minute") async throws {
+            try await fixture.sql(
+                """
+                INSERT INTO pushmta_engine.mta_child (host_id, generation, application_id, external_account_id, connector, sent, started_at)
+                SELECT h.id, g, a.id, a.external_account_id, 'ios-http2', \(sent), now() - interval '\(age)'
+                FROM pushmta_engine.mta_host h, pushmta_engine.application a, generate_series(1, \(number)) g WHERE a.name = 'shop-ios'
+                """
+            )
+        }
+        try await start(4, sent: 0)
+        try await start(9, sent: 0, age: "6 minutes")
+        #expect(try await fixture.alarms("starts_without_sends").isEmpty)
+        try await start(1, sent: 4)
+        let alarm = try required(try await fixture.alarms("starts_without_sends").first)
+        #expect(alarm.subject == "shop-ios" && alarm.severity == .critical)
+        #expect(alarm.text.hasPrefix("5 children were started in the last 5 minutes and have sent only 4 messages"))
+        try await start(15, sent: 0)
+        #expect(try await fixture.alarms("starts_without_sends").map(\.subject).sorted() == ["", "shop-ios"])
+        try await start(1, sent: 20)
+        #expect(try await fixture.alarms("starts_without_sends").isEmpty, "as many messages as starts")
+        try await fixture.sql("DELETE FROM pushmta_engine.mta_child WHERE sent = 20")
+        try await fixture.sql("UPDATE pushmta_engine.delivery_part SET state = 'waiting'")
+        #expect(try await fixture.alarms("starts_without_sends").isEmpty, "nothing is ready")
+    }
+
     private func statistics(_ fixture: StoreFixture, delivery: Int64, sent: Int, failed: Int, age: String) async throws
     {
         try await fixture.sql("TRUNCATE pushmta_engine.delivery_statistic, pushmta_engine.delivery_hour")

@@ -93,7 +93,8 @@ struct ExplanationTests {
             #expect(rows["child \(child) on one: dispatch window"]?.binds == false)
         }
         #expect(
-            try await limits(fixture, .host(fixture.host))["host one: children"]?.setBy == "mta.master.maxSpareServers"
+            try await limits(fixture, .host(fixture.host))["host one: children"]?.setBy
+                == "mta.master.maxSpareServers, maxSmallChildren"
         )
         #expect(try await fixture.store.limits(of: .application(2)).allSatisfy { !$0.subject.contains("child") })
     }

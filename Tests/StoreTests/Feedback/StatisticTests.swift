@@ -13,6 +13,38 @@ struct StatisticTests {
         )
     }
 
+    @Test("Versions and locales that strangers say do not make a row each")
+    func strangersValues() async throws {
+        let (fixture, id) = try await StoreFixture.prepared(messages: 600, partSize: 100)
+        // Half of the devices have one of three versions and two languages; each of the others has its own.
+        try await fixture.sql(
+            """
+            UPDATE pushmta_engine.subscription SET
+                locale = CASE WHEN id % 2 = 0 THEN 'xx-' || id WHEN id % 4 = 1 THEN 'fr' ELSE 'de' END,
+                parameters = jsonb_build_object('appVersion', CASE WHEN id % 2 = 0 THEN '9.' || id ELSE '1.' || id % 3 END)
+            """
+        )
+        while let part = try await fixture.claim().first {
+            let loaded = try await fixture.store.loadPart(part, fieldNames: [])
+            var batch = OutcomeBatch()
+            batch.append(part, loaded, rows: 0..<loaded.sequences.count, .sent)
+            batch.closing = [ClosingPart(part: part.id, token: part.fencingToken, retries: [])]
+            _ = try await fixture.store.storeOutcomes(batch)
+        }
+        #expect(try await fixture.countAll().outcomes == 600)
+        #expect(try await fixture.assertStatistics(id))
+        let rows = try await fixture.sql("SELECT count(DISTINCT app_version) FROM pushmta_engine.delivery_statistic")
+        #expect(try required(rows) <= 41)
+        #expect(
+            try required(try await fixture.sql("SELECT count(DISTINCT locale) FROM pushmta_engine.delivery_statistic"))
+                <= 41
+        )
+        #expect(try await fixture.figure("sent", "delivery_statistics_by_locale", "locale IN ('fr', 'de')") == 300)
+        #expect(try await fixture.figure("sent", "delivery_statistics_by_version", "app_version LIKE '1.%'") == 300)
+        #expect(try await fixture.figure("sent", "delivery_statistics_by_version", "app_version = 'other'") > 200)
+        #expect(try required(try await fixture.sql("SELECT count(*) FROM pushmta_engine.statistic_value")) <= 400)
+    }
+
     @Test("Outcomes count once, when their part is done: by reason, application, version and locale")
     func outcomes() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 40, partSize: 20)

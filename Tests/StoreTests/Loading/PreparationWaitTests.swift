@@ -88,7 +88,7 @@ struct PreparationWaitTests {
         #expect(try await claim(fixture)?.deliveryID == id)
     }
 
-    @Test("What no view has a part in fails, and says so without SQL")
+    @Test("What no view has a part in waits as well, and says so without SQL")
     func own() async throws {
         let fixture = try await make()
         _ = try await fixture.startedDelivery()
@@ -98,7 +98,11 @@ struct PreparationWaitTests {
             message: "integer out of range",
             statement: "WITH delivery AS"
         )
-        #expect(fixture.store.decision(on: error, of: job) == .fails("integer out of range (SQLSTATE 22003)"))
+        #expect(fixture.store.decision(on: error, of: job) == .waits("integer out of range (SQLSTATE 22003)"))
+        for state in ["42601", "42883", "42501", "23514", "22P02"] {
+            let error = PostgresError(code: .sqlState(state), message: "wrong")
+            #expect(fixture.store.decision(on: error, of: job) == .waits("wrong (SQLSTATE \(state))"), "\(state)")
+        }
         let lost = PostgresError(code: .connection, message: "lost")
         #expect(fixture.store.decision(on: lost, of: job) == .passes)
     }

@@ -12,6 +12,7 @@ struct DeliveryDayTests {
         let (fixture, id) = try await StoreFixture.continuous()
         #expect(try await fixture.store.finishDeliveries() == [])
         let first = try await fixture.send(id, key: "k")
+        #expect(try await fixture.store.missingRights().grants == [], "the counter of a day needs no rights")
         try await fixture.moveDay(1)
         try await fixture.store.tendDeliveries()
         let next = try await fixture.send(id)
@@ -31,7 +32,15 @@ struct DeliveryDayTests {
             #expect(try await fixture.store.snapshot(delivery: day.id).faults == [])
             #expect(try await fixture.assertEquation(day.id))
         }
-        #expect(try await fixture.sql("SELECT count(*) FROM pg_class WHERE relname ~ '^message_number_[0-9]'") == 1)
+        #expect(try await Self.counters(fixture) == 2, "a session may remember the day that ended")
+        try await fixture.moveDay(4)
+        try await fixture.store.tendDeliveries()
+        #expect(try await Self.counters(fixture) == 1, "three days after its end none does")
+    }
+
+    /// Sequences that number the messages of a day.
+    private static func counters(_ fixture: StoreFixture) async throws -> Int64? {
+        try await fixture.sql("SELECT count(*) FROM pg_class WHERE relname ~ '^message_number_[0-9]'")
     }
 
     @Test("A day with an open transaction does not end, and nobody waits for the change of the day")
@@ -113,7 +122,9 @@ struct DeliveryDayTests {
         let days = try await fixture.store.days(ofDelivery: id)
         #expect(days.map(\.state) == [.stopped, .stopped] && days.allSatisfy { $0.counts == [.canceled: 1] })
         #expect(try await fixture.store.deliveryProgress(id).finishedAt != nil)
-        #expect(try await fixture.sql("SELECT count(*) FROM pg_class WHERE relname ~ '^message_number_[0-9]'") == 0)
+        try await fixture.moveDay(4)
+        try await fixture.store.tendDeliveries()
+        #expect(try await Self.counters(fixture) == 0)
         for day in days { #expect(try await fixture.store.snapshot(delivery: day.id).faults == []) }
     }
 

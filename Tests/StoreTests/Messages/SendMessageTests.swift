@@ -116,7 +116,6 @@ struct SendMessageTests {
         )
         try await fixture.sql("SELECT 1::bigint FROM pushmta.set_target(\(id), exclude => ARRAY['robinson'])")
         try await fixture.store.startDelivery(id)
-        try await fixture.prepare()
         #expect(await fixture.refusal(id, .subscription(place)) == "PM064")
         #expect(await fixture.refusal(id, .subscription(try await fixture.subscription(1))) == nil)
     }

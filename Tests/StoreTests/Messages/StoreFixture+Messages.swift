@@ -27,8 +27,8 @@ extension StoreFixture {
         delivery.isContinuous = true
         change(&delivery)
         let id = try await store.createDelivery(delivery)
+        // It takes messages at once.
         try await store.startDelivery(id)
-        try await prepare()
         return id
     }
 

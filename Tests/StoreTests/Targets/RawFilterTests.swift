@@ -87,7 +87,7 @@ struct RawFilterTests {
     @Test(
         "What is no expression, or would get out of its brackets, fails the delivery",
         arguments: [
-            "true) OR (true", "true] || ARRAY[true", "true); DROP TABLE pushmta_engine.delivery; --", "nothing = 1",
+            "true) OR (true", "true] || ARRAY[true", "true); DROP TABLE pushmta_engine.delivery; --",
             "s.id", "'",
             "true /*", "$9 = 1", "true, false", "SELECT true",
         ]
@@ -100,7 +100,22 @@ struct RawFilterTests {
         try await fixture.store.startDelivery(id)
         #expect(try await fixture.store.claimDeliveryToPrepare(host: "a") == nil)
         let progress = try await fixture.store.deliveryProgress(id)
-        #expect(progress.state == .failed && !progress.stateReason.isEmpty, "\(progress)")
+        #expect(progress.state == .editing && !progress.stateReason.isEmpty, "\(progress)")
+    }
+
+    @Test("The delivery waits while something that it reads is missing, and goes on when it is back")
+    func missing() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 5)
+        let id = try await delivery(fixture)
+        try await set(fixture, id, "s.id IN (SELECT c.id FROM public.chosen c)")
+        try await fixture.store.startDelivery(id)
+        #expect(try await fixture.store.claimDeliveryToPrepare(host: "a") == nil)
+        let progress = try await fixture.store.deliveryProgress(id)
+        #expect(progress.state == .pending && progress.waitingReason.contains("public.chosen"), "\(progress)")
+        try await fixture.sql("CREATE TABLE chosen AS SELECT 3 AS id")
+        try await fixture.prepare()
+        #expect(try await fixture.targets(id) == [3])
     }
 
     /// Notes that a gateway has taken messages for these subscriptions.

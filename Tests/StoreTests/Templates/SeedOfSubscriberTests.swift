@@ -32,7 +32,10 @@ struct SeedOfSubscriberTests {
             continuation.yield([ImportRow(line: 1, pushToken: Self.token, userKey: user)])
             continuation.finish()
         }
-        _ = try await fixture.store.importSubscriptions(application: application, rows: rows)
+        var options = ImportOptions()
+        options.age = .now
+        options.bringsBack = Set(ImportState.allCases)
+        _ = try await fixture.store.importSubscriptions(application: application, rows: rows, options: options)
     }
 
     private func seed(_ fixture: StoreFixture, _ name: String = "lab") async throws -> Int64 {

@@ -24,6 +24,11 @@ struct GatewayTroubleStoreTests {
         try await fixture.sql("UPDATE pushmta_engine.gateway_trouble SET next_probe_at = now() - interval '1 ms'")
     }
 
+    /// Nothing is heard of the children any more.
+    private func forgetChildren(_ fixture: StoreFixture) async throws {
+        try await fixture.sql("UPDATE pushmta_engine.mta_child SET last_heartbeat = now() - interval '1 minute'")
+    }
+
     private func seconds(_ fixture: StoreFixture, _ column: String) async throws -> Int64 {
         try required(
             try await fixture.sql(
@@ -41,6 +46,8 @@ struct GatewayTroubleStoreTests {
         #expect(try await fixture.store.readyWork().isEmpty)
         #expect(try await !claimProber(fixture, first), "no probe is due")
         try await due(fixture)
+        #expect(try await fixture.store.readyWork().isEmpty, "a child that lives probes")
+        try await forgetChildren(fixture)
         #expect(try await fixture.store.readyWork().map(\.readyParts) == [1])
         #expect(try await claimProber(fixture, first))
         #expect(try await !claimProber(fixture, second))
@@ -99,6 +106,7 @@ struct GatewayTroubleStoreTests {
         // Somebody who still has answers says so once more.
         try await enter(fixture)
         _ = try await fixture.store.finishRest()
+        try await forgetChildren(fixture)
         #expect(try await fixture.store.readyWork().map(\.readyParts) == [1])
         #expect(try await claimProber(fixture, child))
         #expect(try await !claimProber(fixture, child + 1), "only once")
@@ -130,7 +138,17 @@ struct GatewayTroubleStoreTests {
             alarm.severity == .critical && alarm.subject == "shop-ios" && alarm.text.contains("20 messages wait"),
             "\(alarm)"
         )
+        // A child shows the same trouble of its application.
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.application_health (application_id, state, reason)
+            SELECT a.id, 'closed', 'the gateway cannot be reached' FROM pushmta_engine.application a WHERE a.name = 'shop-ios'
+            ON CONFLICT (application_id) DO UPDATE SET reason = excluded.reason
+            """
+        )
+        #expect(try await fixture.alarms("application_trouble").isEmpty, "one trouble is one alarm")
         try await fixture.sql("UPDATE pushmta_engine.delivery_part SET state = 'done', rest_status = 7")
         #expect(try await fixture.alarms("gateway_trouble").isEmpty)
+        #expect(try await fixture.alarms("application_trouble").count == 1)
     }
 }

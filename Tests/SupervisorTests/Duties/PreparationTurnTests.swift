@@ -1,6 +1,7 @@
 import Logging
 import PushCore
 import Store
+import Synchronization
 import Testing
 
 @testable import Supervisor
@@ -28,12 +29,34 @@ import Testing
         #expect((210...240).contains(share), "of 300 parts, \(share) were of the delivery of weight 3")
     }
 
+    @Test("However many are to begin, what is begun ends first")
+    func whatIsBegunIsBounded() async throws {
+        let site = try await SupervisorSite.make(subscriptions: 60)
+        for _ in 0..<30 { _ = try await site.startDelivery() }
+        let open = Mutex((now: 0, most: 0, ended: 0))
+        let duty = Self.duty(site.store, maxReadyParts: 10_000) { chunk in
+            open.withLock { open in
+                // Two chunks each: with the first it is begun.
+                open.now += chunk.done ? -1 : 1
+                if chunk.done { open.ended += 1 }
+                open.most = max(open.most, open.now)
+            }
+        }
+        _ = try await duty.prepareAll()
+        #expect(open.withLock { $0.ended } == 30)
+        #expect(open.withLock { $0.most } <= 10)
+    }
+
     /// Parts of ten messages, four a chunk, and no more than two chunks of two deliveries ahead.
-    private static func duty(_ store: Store) -> PreparationDuty {
+    private static func duty(
+        _ store: Store,
+        maxReadyParts: Int = 8,
+        chunkMade: @escaping @Sendable (ChunkResult) -> Void = { _ in }
+    ) -> PreparationDuty {
         var settings = SupervisorSettings()
         settings.preparation.messagesPerPart = 10
         settings.preparation.partsPerChunk = 4
-        settings.preparation.maxReadyParts = 8
+        settings.preparation.maxReadyParts = maxReadyParts
         return PreparationDuty(
             store: store,
             slowStore: store,
@@ -41,7 +64,7 @@ import Testing
             settings: settings,
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
             isClaiming: { true },
-            chunkMade: {}
+            chunkMade: chunkMade
         )
     }
 }

@@ -122,6 +122,7 @@ import Testing
         var harness = running()
         var settings = SupervisorSettings()
         settings.maxSpareServers = 1
+        settings.maxSmallChildren = 0
         #expect(harness.at(2, .reload(settings)) == [.command(generation: 1, .drain, detail: nil)])
         let gone = harness.gone(3, 1, .exited(status: 0))
         #expect(gone.contains(.spawn(generation: 3, PlanHarness.droid)), "the other one is replaced")

@@ -36,10 +36,52 @@ import Testing
         var harness = PlanHarness()
         harness.start(broken)
         for second in 1...5 {
-            harness.status(Double(second), 1, parts: 2, progress: 1)
+            harness.status(Double(second), 1, parts: 2, sent: 1, progress: 1)
             harness.status(Double(second), 2, parts: 2, sent: Int64(second), progress: UInt64(second))
         }
         #expect(harness.at(5.1, .work(all)) == leave(1))
+    }
+
+    /// Waiting for a token at a slow gateway is no standstill: children that were ended for it began again, and nothing was ever sent.
+    @Test func aChildThatHasSentNothingYetKeepsItsPlaceForAWhile() {
+        var harness = PlanHarness()
+        harness.start(broken)
+        for second in 1...9 {
+            harness.status(Double(second), 1, parts: 2, progress: 1)
+            harness.status(Double(second), 2, .idle)
+            if second == 1 { harness.at(1.5, .work(all)) }
+        }
+        #expect(!harness.actions.contains(drain(1)))
+        harness.status(11, 1, parts: 2, progress: 1)
+        harness.status(11, 2, parts: 2, sent: 1, progress: 2)
+        #expect(harness.at(11.5, .tick) == leave(1) || harness.actions.contains(drain(1)))
+        #expect(harness.plan.isStandingBack(PlanHarness.push, at: harness.time[12]))
+        #expect(harness.plan.backOffs[PlanHarness.push]?.tenure == .seconds(20), "the next one has twice the time")
+    }
+
+    @Test func anIdleChildIsNotEndedBeforeItCanHaveClaimed() {
+        var harness = PlanHarness()
+        harness.start(broken)
+        harness.status(0.3, 1, .idle)
+        harness.status(0.3, 2, .idle)
+        let other = [PlanHarness.offer(PlanHarness.other)]
+        #expect(harness.at(0.5, .work(other)).isEmpty, "what it has just claimed is on offer no more")
+        for second in 1...9 {
+            for generation: Int32 in 1...2 { harness.status(Double(second), generation, .idle) }
+        }
+        #expect(harness.actions.count == 2, "no child was asked to leave")
+        #expect(harness.at(10.5, .work(other)) == leave(1))
+    }
+
+    @Test func theLeastUrgentMakesRoom() {
+        var harness = PlanHarness()
+        let work = [
+            PlanHarness.offer(PlanHarness.push, priority: 5), PlanHarness.offer(PlanHarness.droid, priority: 1),
+        ]
+        harness.start(work)
+        for generation: Int32 in 1...2 { harness.status(1, generation, parts: 2, sent: 5, progress: 5) }
+        harness.at(2, .work(work + [PlanHarness.offer(PlanHarness.other, priority: 9)]))
+        #expect(harness.actions.contains(drain(2)) && !harness.actions.contains(drain(1)))
     }
 
     @Test func aLateStatusLineIsNoStandstill() {

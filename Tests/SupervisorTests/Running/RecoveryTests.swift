@@ -134,6 +134,71 @@ import Darwin
         #expect(doubted == "\(part.size)")
     }
 
+    /// One that was put back from a copy looks whole, and does not know of what was sent since.
+    @Test(arguments: [false, true]) func ofAnOlderJournalTheAnswersCountAndTheRestIsAmbiguous(_ bySign: Bool)
+        async throws
+    {
+        let site = try await SupervisorSite.make()
+        let child = try await firstRun(site)
+        let part = try await site.holdPart(child: child, header: site.header(child))
+        let length = FileManager.default.contents(
+            atPath: site.folder.path.appending("host/child-\(child).journal").string
+        )?.count
+        let told = try #require(length) + 1
+        if bySign {
+            let sql = "UPDATE pushmta_engine.mta_child SET journal_length = \(told) WHERE id = \(child)"
+            _ = try await site.connection.execute(PostgresStatement(sql, prepare: false))
+        } else {
+            let mark = PartMark(part: part.id, token: part.fencingToken, through: part.size)
+            _ = try await site.store.mark([mark], journalLength: Int64(told))
+        }
+        try await site.running(site.supervisor()) {
+            try await site.waitUntilReady(part)
+            try await site.wait { site.folder.contains("host/child-\(child).journal.older") }
+        }
+        #expect(try await site.value("SELECT count(*) FROM pushmta_engine.broad_log") == "2")
+        let doubted = try await site.value("SELECT cardinality(ambiguous) FROM pushmta_engine.delivery_part_recovery")
+        #expect(doubted == "\(part.size - 2)")
+    }
+
+    /// A copied folder has the journals of living children; whose it was goes on saying that it lives.
+    @Test func aCopiedFolderBecomesANewHost() async throws {
+        let site = try await SupervisorSite.make()
+        let child = try await firstRun(site)
+        _ = try await site.holdPart(child: child, header: site.header(child))
+        let id = try #require(try await site.value("SELECT host_id FROM pushmta_engine.mta_child WHERE id = \(child)"))
+        let report = HostReport(
+            id: id,
+            name: "original",
+            pid: 4_711,
+            version: "",
+            schemaVersion: 1,
+            state: .running,
+            journalFolder: "/",
+            startNonce: UUID().uuidString.lowercased()
+        )
+        try await site.store.registerHost(report)
+        let store = site.store
+        let living = Task { () async throws -> Void in
+            while !Task.isCancelled {
+                #expect(try await !store.recordHostHeartbeat(report).isHostLost)
+                try? await Task.sleep(for: .milliseconds(100))
+            }
+        }
+        try await site.running(site.supervisor()) {
+            try await site.wait { site.folder.contains("host/child-\(child).journal.foreign") }
+            let hosts = "SELECT count(*) FROM pushmta.mta_host WHERE health = 'alive'"
+            try await site.wait(for: "2", from: hosts)
+            let alarm = "SELECT alarm FROM pushmta_engine.mta_host WHERE id <> '\(id)'"
+            try await site.wait(for: "true", from: "SELECT bool_or(a.alarm LIKE '%is a copy of%') FROM (\(alarm)) a")
+            #expect(try site.header(child).hostID.uuidString.lowercased() != id)
+        }
+        living.cancel()
+        let held = "SELECT count(*) FROM pushmta_engine.delivery_part WHERE state = 'claimed' AND owner = \(child)"
+        #expect(try await site.value(held) == "1", "its child lives with the other")
+        try await living.value
+    }
+
     @Test func ofADamagedJournalTheAnswersBeforeTheDamageCount() async throws {
         let site = try await SupervisorSite.make()
         let child = try await firstRun(site)

@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func aBadDeliveryFailsWithItsReasonAndHarmsNoOther() async throws {
+    @Test func aBadDeliveryGoesBackWithItsReasonAndHarmsNoOther() async throws {
         let site = try await SupervisorSite.make()
         // Such a content is refused where it is written; here it has come into the table in another way.
         let bad = try await site.startDelivery()
@@ -75,7 +75,7 @@ import Testing
         )
         let good = try await site.startDelivery()
         try await site.running(site.supervisor()) {
-            try await site.wait(for: .failed, of: bad)
+            try await site.wait(for: .editing, of: bad)
             try await site.wait(for: .inProgress, of: good)
         }
         let reason = try await site.value("SELECT state_reason FROM pushmta_engine.delivery WHERE id = \(bad)")

@@ -55,6 +55,32 @@ import Testing
         try await site.finish()
     }
 
+    @Test func whatIsLeftOutStays() async throws {
+        let site = try await APISite.start()
+        let key = try await site.key()
+        func post(_ more: String, token: String = Self.token) async throws -> APIExchange {
+            let body = #"{"application": "shop-ios", "pushToken": "\#(token)"\#(more)}"#
+            return try await site.call("POST", "/devices", key: key, body)
+        }
+        let id = try await post(#", "userKey": " ada\u00a0", "deviceId": "d1", "locale": "iw_IL""#)["id"]
+        let again = try await post(#", "timeZone": "Europe/Paris""#)
+        #expect(again.status == 200 && again["id"] == id && again["userKey"] == "ada")
+        #expect(again["deviceId"] == "d1" && again["locale"] == "he-IL")
+        // One that was taken away comes back as whose it was.
+        _ = try await site.call("DELETE", "/devices/\(id ?? "")", key: key)
+        #expect(try await post("")["id"] == id)
+        // The device's next token is its user's, and the old one is over.
+        let next = String(repeating: "cd", count: 32)
+        let renewed = try await post(#", "deviceId": "d1""#, token: next)
+        #expect(renewed.status == 201 && renewed["userKey"] == "ada")
+        let old = try await site.call("GET", "/devices/\(id ?? "")", key: key)
+        #expect(old["enabled"] == "false" && old["disabledReason"] == "token_renewed")
+        // What is empty empties.
+        let nobodys = try await post(#", "userKey": """#, token: next)
+        #expect(nobodys.status == 201 && nobodys["userKey"] == "null")
+        try await site.finish()
+    }
+
     @Test func declaredParametersGoWhereTheApplicationSays() async throws {
         let site = try await APISite.start()
         let key = try await site.key()
@@ -151,7 +177,7 @@ import Testing
             #"{"application": "shop-ios", "pushToken": "ab", "userKey": "a\nb"}"#, "/userKey",
             "it has line breaks or control characters"
         ),
-        (#"{"application": "shop-ios", "pushToken": "ab", "locale": "!!"}"#, "/locale", "it is none"),
+        (#"{"application": "shop-ios", "pushToken": "ab", "locale": "!!"}"#, "/locale", "it is not a locale"),
         (#"{"application": "shop-ios", "pushToken": "ab", "timeZone": "Europe Paris"}"#, "/timeZone", "it is none"),
         (#"{"application": "shop-ios", "pushToken": "ab", "pushToken": "cd"}"#, "/pushToken", "it is there twice"),
     ])

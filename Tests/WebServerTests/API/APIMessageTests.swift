@@ -23,10 +23,6 @@ import Testing
         let early = try await site.call("POST", "/messages", key: key, #"{"deliveryId": \#(id), "userKey": "ada"}"#)
         #expect(early.status == 409, "\(early.answer)")
         #expect(try await site.call("POST", "/deliveries/\(id)/start", key: key).status == 200)
-        // What a supervisor does when it has checked the content.
-        try await site.web.run(
-            "UPDATE pushmta_engine.delivery SET state = 'in_progress', started_at = now(), prepared = true WHERE id = \(id)"
-        )
         return id
     }
 

@@ -56,7 +56,7 @@ import Testing
             """
             SELECT coalesce(string_agg(p.oid::regprocedure::text, ' '), '') FROM pg_proc p
             WHERE p.pronamespace IN ('pushmta'::regnamespace, 'pushmta_engine'::regnamespace) AND p.prosecdef
-                AND NOT coalesce(array_to_string(p.proconfig, ','), '') LIKE '%search_path=pushmta_engine, pg_temp%'
+                AND coalesce(array_to_string(p.proconfig, ','), '') !~ 'search_path=(pushmta_engine|pg_catalog), pg_temp'
             """
         )
         #expect(loose == "")

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import HTTPConnections
 @testable import PushCore
 @testable import WebServer
 

@@ -1,12 +1,27 @@
 /// Where a connection stands between its requests, and until when it may stay there.
-struct ConnectionPhase: Sendable {
+package struct ConnectionPhase: Sendable {
     /// The deadlines, in nanoseconds.
-    struct Limits: Sendable {
+    package struct Limits: Sendable {
         var header: Int64
         var body: Int64
         var idle: Int64
         /// For a client that takes nothing of what is sent to it.
         var write: Int64
+
+        /// Deadlines, in nanoseconds.
+        init(header: Int64, body: Int64, idle: Int64, write: Int64) {
+            (self.header, self.body, self.idle, self.write) = (header, body, idle, write)
+        }
+
+        /// Deadlines, in seconds.
+        package init(headerSec: Int, bodySec: Int, idleSec: Int, writeSec: Int) {
+            self.init(
+                header: Int64(headerSec) * 1_000_000_000,
+                body: Int64(bodySec) * 1_000_000_000,
+                idle: Int64(idleSec) * 1_000_000_000,
+                write: Int64(writeSec) * 1_000_000_000
+            )
+        }
     }
 
     /// What to do when a deadline has passed.

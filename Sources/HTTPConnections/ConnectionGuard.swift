@@ -1,3 +1,26 @@
+// HTTPConnections: HTTP/1 connections with deadlines, for processes that strangers reach.
+//
+// WHAT IT DOES
+//   Sees to it that no client holds a connection for nothing: heads, bodies, idle connections and unread answers have
+//   deadlines (ConnectionPhase); answers what is no HTTP; counts the connections of each client (ClientConnections), and knows whom
+//   a request comes from where proxies stand in between (ProxyTrust). The web process and the console have the same, as what wears
+//   one down wears the other down.
+//
+// HOW IT IS USED
+//   A channel's pipeline has a ByteWatch, NIO's HTTP/1 codec, a ConnectionCodec and a ConnectionGuard, and behind them what answers;
+//   configureHTTP(guardedBy:headerBytes:) puts them there. The guard asks a ConnectionPlace whether the connection may be used for
+//   everything: the web process keeps some for its API, in the console a connection has no more to say than that it is open.
+//
+// THREADS AND TASKS
+//   Everything runs on the connection's event loop; one timer a connection.
+//
+// FAILURES
+//   A deadline that passes ends the connection, with 408 where a request was begun and nothing is owed. What is no HTTP is answered
+//   with 400 or 431. Nothing here ends a process.
+//
+// SEE ALSO
+//   ConnectionPhase.swift, ConnectionCodec.swift, ClientConnections.swift, AddressRange.swift
+
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
@@ -6,14 +29,14 @@ import NIOHTTPTypes
 /// Keeps clients from holding a connection for nothing, ends connections when they should end, and answers what is no HTTP.
 ///
 /// It stands between the HTTP codec and Hummingbird's handlers, which have no deadlines of their own for heads and bodies.
-final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
-    typealias InboundIn = HTTPRequestPart
-    typealias InboundOut = HTTPRequestPart
-    typealias OutboundIn = HTTPResponsePart
-    typealias OutboundOut = HTTPResponsePart
+package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
+    package typealias InboundIn = HTTPRequestPart
+    package typealias InboundOut = HTTPRequestPart
+    package typealias OutboundIn = HTTPResponsePart
+    package typealias OutboundOut = HTTPResponsePart
 
     private let mostBodyBytes: Int
-    private let ticket: ConnectionTicket
+    private let ticket: any ConnectionPlace
     /// Whether a request may have one of the connections that are kept for the API.
     private let isForAPI: @Sendable (HTTPRequest) -> Bool
     private var phase: ConnectionPhase
@@ -46,11 +69,17 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     /// How long a client may take for the first request on a connection that is kept for the API, TLS included.
     private static let probationNanoseconds: Int64 = 3_000_000_000
 
-    init(
+    /// Guards a connection that was accepted now.
+    ///
+    /// - Parameters:
+    ///   - mostBodyBytes: no request has a longer body.
+    ///   - ticket: what the connection may be used for.
+    ///   - isForAPI: whether a request may have one of the connections that are kept.
+    package init(
         limits: ConnectionPhase.Limits,
         mostBodyBytes: Int,
-        ticket: ConnectionTicket,
-        isForAPI: @escaping @Sendable (HTTPRequest) -> Bool
+        ticket: any ConnectionPlace,
+        isForAPI: @escaping @Sendable (HTTPRequest) -> Bool = { _ in false }
     ) {
         self.mostBodyBytes = mostBodyBytes
         self.ticket = ticket
@@ -62,16 +91,16 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     private static var now: Int64 { Int64(clamping: NIODeadline.now().uptimeNanoseconds) }
 
-    func handlerAdded(context: ChannelHandlerContext) {
+    package func handlerAdded(context: ChannelHandlerContext) {
         arm(context)
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) {
+    package func handlerRemoved(context: ChannelHandlerContext) {
         timer?.cancel()
         timer = nil
     }
 
-    func channelInactive(context: ChannelHandlerContext) {
+    package func channelInactive(context: ChannelHandlerContext) {
         timer?.cancel()
         timer = nil
         context.fireChannelInactive()
@@ -87,7 +116,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         self.frame = frame
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isClosing, !isDeaf else { return }
         switch unwrapInboundIn(data) {
         case .head(let request):
@@ -124,16 +153,16 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
     }
 
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if event is KeyAccepted { ticket.prove() } else { context.fireUserInboundEventTriggered(event) }
     }
 
-    func channelReadComplete(context: ChannelHandlerContext) {
+    package func channelReadComplete(context: ChannelHandlerContext) {
         arm(context)
         context.fireChannelReadComplete()
     }
 
-    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         guard !isClosing else {
             promise?.succeed()
             return
@@ -179,7 +208,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         return frame.asksToPersist ? "keep-alive" : nil
     }
 
-    func channelWritabilityChanged(context: ChannelHandlerContext) {
+    package func channelWritabilityChanged(context: ChannelHandlerContext) {
         if isClosing {
             // The time for what is left runs already.
         } else if context.channel.isWritable {
@@ -196,7 +225,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    package func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if !isClosing, phase.owesAnswer, context.channel.isActive {
             heldError = heldError ?? error
         } else {
@@ -210,7 +239,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireErrorCaught(error)
     }
 
-    private static func refusal(of error: any Error) -> WebAnswer {
+    private static func refusal(of error: any Error) -> ConnectionRefusal {
         if let error = error as? HTTPParserError, error == .headerOverflow { return .headTooLarge }
         return switch error as? RequestFrameError {
         case .host: .unsoundHost
@@ -220,11 +249,10 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     /// Writes an answer of its own and ends the connection.
-    private func refuse(_ context: ChannelHandlerContext, _ answer: WebAnswer) {
-        var answer = answer
-        answer.closes = true
-        context.write(wrapOutboundOut(.head(answer.head(date: nil, requestID: nil))), promise: nil)
-        context.write(wrapOutboundOut(.body(answer.body)), promise: nil)
+    private func refuse(_ context: ChannelHandlerContext, _ refusal: ConnectionRefusal) {
+        let body = ByteBuffer(string: refusal.text + "\n")
+        context.write(wrapOutboundOut(.head(refusal.head(length: body.readableBytes))), promise: nil)
+        context.write(wrapOutboundOut(.body(body)), promise: nil)
         context.write(wrapOutboundOut(.end(nil)), promise: nil)
         end(context)
     }
@@ -287,18 +315,109 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 }
 
+/// What an accepted connection may be used for; asked on its event loop.
+package protocol ConnectionPlace: Sendable {
+    /// Whether it may be used for everything, now.
+    func isOrdinary() -> Bool
+    /// Whether the client has shown that it still uses it.
+    var isProven: Bool { get }
+    /// He has shown it.
+    func prove()
+}
+
+/// Told to a connection when a key of the API that came over it was accepted.
+package struct KeyAccepted: Sendable {
+    /// The event.
+    package init() {}
+}
+
+/// What a connection says before it ends, where it has read no request that could be answered.
+private enum ConnectionRefusal {
+    case headTooLarge, unsoundHost, noRoom, malformedRequest, requestTimeout
+
+    /// Seconds after which a refused client may be taken: a fail-over, or a burst, is over then.
+    private static let pause = 5
+
+    var text: String {
+        switch self {
+        case .headTooLarge: "The request's head is too large."
+        case .unsoundHost: "The request names no host, or several."
+        case .noRoom: "The server has too many connections; try again later."
+        case .malformedRequest: "The request is not HTTP/1.1."
+        case .requestTimeout: "The request took too long to arrive."
+        }
+    }
+
+    private var status: HTTPResponse.Status {
+        switch self {
+        case .headTooLarge: .requestHeaderFieldsTooLarge
+        case .unsoundHost, .malformedRequest: .badRequest
+        case .noRoom: .serviceUnavailable
+        case .requestTimeout: .requestTimeout
+        }
+    }
+
+    func head(length: Int) -> HTTPResponse {
+        var fields = HTTPFields()
+        fields.append(HTTPField(name: .contentLength, value: String(length)))
+        fields.append(HTTPField(name: .contentType, value: "text/plain; charset=utf-8"))
+        if self == .noRoom { fields.append(HTTPField(name: .retryAfter, value: String(Self.pause))) }
+        fields.append(HTTPField(name: .connection, value: "close"))
+        return HTTPResponse(status: status, headerFields: fields)
+    }
+}
+
+extension ChannelPipeline.SynchronousOperations {
+    /// Puts HTTP/1, with a guard that has deadlines, into a connection's pipeline; what answers comes behind it.
+    ///
+    /// - Parameter headerBytes: no head is longer.
+    package func configureHTTP(guardedBy connection: ConnectionGuard, headerBytes: Int) throws {
+        var decoding = NIOHTTPDecoderLimitConfiguration()
+        decoding.maxHeaderFieldSize = headerBytes
+        decoding.maxHeaderListSize = headerBytes
+        // A head of the largest size with the shortest fields would have thousands.
+        decoding.maxHeaderFieldCount = 100
+        try addHandler(ByteWatch(connection))
+        try configureHTTPServerPipeline(
+            withPipeliningAssistance: false,
+            withErrorHandling: false,
+            // The fields' types see to that.
+            withOutboundHeaderValidation: false,
+            withEncoderConfiguration: .init(),
+            withDecoderLimitConfiguration: decoding
+        )
+        try addHandler(ConnectionCodec(connection))
+        try addHandler(connection)
+    }
+}
+
+/// Closes a connection before its first byte: its client has too many, or there is no place left.
+package final class RefusedConnection: ChannelInboundHandler, Sendable {
+    package typealias InboundIn = ByteBuffer
+
+    /// For one connection.
+    package init() {}
+
+    package func channelActive(context: ChannelHandlerContext) {
+        context.close(promise: nil)
+    }
+
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
+}
+
 /// Tells the guard of a connection that bytes came, before it is known what they are.
-final class ByteWatch: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = ByteBuffer
-    typealias InboundOut = ByteBuffer
+package final class ByteWatch: ChannelInboundHandler, RemovableChannelHandler {
+    package typealias InboundIn = ByteBuffer
+    package typealias InboundOut = ByteBuffer
 
     private let connection: ConnectionGuard
 
-    init(_ connection: ConnectionGuard) {
+    /// Tells the guard of the connection.
+    package init(_ connection: ConnectionGuard) {
         self.connection = connection
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         connection.received()
         context.fireChannelRead(data)
     }

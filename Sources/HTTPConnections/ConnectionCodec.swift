@@ -9,19 +9,20 @@ import NIOHTTPTypesHTTP1
 ///
 /// The one of swift-nio-extras takes every target apart as a URL and looks for the host twice; here one walk over the fields finds
 /// all that is needed.
-final class WebCodec: ChannelDuplexHandler, RemovableChannelHandler {
-    typealias InboundIn = HTTPServerRequestPart
-    typealias InboundOut = HTTPRequestPart
-    typealias OutboundIn = HTTPResponsePart
-    typealias OutboundOut = HTTPServerResponsePart
+package final class ConnectionCodec: ChannelDuplexHandler, RemovableChannelHandler {
+    package typealias InboundIn = HTTPServerRequestPart
+    package typealias InboundOut = HTTPRequestPart
+    package typealias OutboundIn = HTTPResponsePart
+    package typealias OutboundOut = HTTPServerResponsePart
 
     private let connection: ConnectionGuard
 
-    init(_ connection: ConnectionGuard) {
+    /// That of a connection with this guard.
+    package init(_ connection: ConnectionGuard) {
         self.connection = connection
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head):
             do {
@@ -38,7 +39,7 @@ final class WebCodec: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
         case .head(let response):
             context.write(wrapOutboundOut(.head(HTTPResponseHead(response))), promise: promise)

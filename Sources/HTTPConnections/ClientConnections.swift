@@ -4,22 +4,22 @@ import PushCore
 ///
 /// A client is an address, or the /64 of an IPv6 one. All clients of a /48 together have ``networkFactor`` times as many: who has a
 /// whole one for himself has 65,536 clients, and a mobile network has thousands of phones in one.
-struct ClientConnections: Sendable {
+package struct ClientConnections: Sendable {
     /// How many times the limit of a client its /48 has.
-    static let networkFactor = 2
+    package static let networkFactor = 2
 
     /// Connections of one client at once; at least 1.
-    var most: Int { didSet { most = max(1, most) } }
+    package var most: Int { didSet { most = max(1, most) } }
     private var clients: [IPAddress: Int] = [:]
     private var networks: [IPAddress: Int] = [:]
 
     /// Nobody has any yet.
-    init(most: Int) {
+    package init(most: Int) {
         self.most = max(1, most)
     }
 
     /// Counts one more; false, and not counted, if it is one too many. Each that is counted is given back with ``close(_:)``.
-    mutating func open(_ address: IPAddress) -> Bool {
+    package mutating func open(_ address: IPAddress) -> Bool {
         let client = address.client
         guard clients[client, default: 0] < most else { return false }
         if !address.isIPv4 {
@@ -32,13 +32,13 @@ struct ClientConnections: Sendable {
     }
 
     /// Gives one back.
-    mutating func close(_ address: IPAddress) {
+    package mutating func close(_ address: IPAddress) {
         Self.lower(&clients, address.client)
         if !address.isIPv4 { Self.lower(&networks, AddressRange.masked(address, 48)) }
     }
 
     /// Clients that have any.
-    var count: Int { clients.count }
+    package var count: Int { clients.count }
 
     private static func lower(_ counts: inout [IPAddress: Int], _ key: IPAddress) {
         guard let count = counts[key] else { return }

@@ -1,0 +1,175 @@
+import Administration
+import Foundation
+import PushCore
+import Store
+
+/// Some tokens get answers that no other gets: what they mean among others decides who waits.
+struct PoisonedTokensDrill: Drill {
+    let name = "poisoned-tokens"
+    let summary =
+        "47 tokens, the first of the delivery, always get 401 THIRD_PARTY_AUTH_ERROR, and one in 100 of the others 500 INTERNAL"
+    let promise =
+        "all others are sent, the 47 wait under one alarm, nothing is in trouble; once corrected, they are sent too"
+    var needs: [DrillNeed] { [.simulator] }
+    /// What is done, not how many requests meet it.
+    var minimumFaults: Int { 1 }
+    let messages: Int64 = 20_000
+
+    private static let wrongCredential = 47
+    private static let failing: Int64 = 100
+
+    func run(_ site: DrillSite) async throws {
+        let audience = try await site.openGateways(to: [.android])
+        let store = try site.store()
+        // The newest first; parts are made by id, so that the oldest go first.
+        let devices = try await store.subscriptions(application: audience[0], limit: Int(site.messages))
+        let poisoned = devices.suffix(Self.wrongCredential).map(\.pushToken)
+        let failing = devices.dropLast(Self.wrongCredential).enumerated().filter { $0.offset % Int(Self.failing) == 0 }
+            .map(\.element.pushToken)
+        try await script(site, poisoned, "THIRD_PARTY_AUTH_ERROR")
+        try await script(site, failing, "INTERNAL")
+        let delivery = try await site.deliver(to: audience)
+        var streams: Int64 = 0
+        try await site.until("requests on the wire", within: DrillSite.timeout) {
+            streams = try await site.streams()
+            return streams >= DrillFault.leastStreams
+        }
+        let good = site.messages - Int64(poisoned.count + failing.count)
+        try await site.until("\(good) sent messages", within: DrillSite.timeout) {
+            try await site.progress(delivery).sent >= good
+        }
+        site.noteFaults("tokens with answers of their own", number: 1, streams: streams)
+        try await site.until("the alarm that names the cause", within: .seconds(20)) {
+            try await store.alarms().contains {
+                $0.code == "credential_refused" && $0.text.contains("\(poisoned.count) of its messages")
+                    && $0.text.contains("THIRD_PARTY_AUTH_ERROR")
+            }
+        }
+        let alarms = try await store.alarms().map(\.code)
+        site.expect(!alarms.contains("gateway_trouble"), "the gateway counts as in trouble: \(alarms)")
+        site.expect(try await site.progress(delivery).failed == 0, "messages have failed")
+        try await script(site, poisoned + failing, nil)
+        try await store.resumeApplication(named: audience[0])
+        try await site.untilOver()
+        try await site.expectAllSent([delivery], attempts: 1...1)
+        let left = try await store.alarms().map(\.code)
+        site.expect(!left.contains("credential_refused"), "the alarm stays: \(left)")
+    }
+
+    /// Lets devices be answered so, or as any other.
+    private func script(_ site: DrillSite, _ tokens: [String], _ reason: String?) async throws {
+        let list = tokens.map { "\"\($0)\"" }.joined(separator: ",")
+        let answer = reason.map { ",\"answer\":{\"reason\":\"\($0)\"}" } ?? ""
+        try await site.control?.post("/devices", "{\"tokens\":[\(list)]\(answer)}")
+    }
+}
+
+/// Both gateways give what is no answer of theirs, in one form after the other.
+struct WrongAnswersDrill: Drill {
+    let name = "wrong-answers"
+    let summary =
+        "both gateways answer 200 and 403 with a page, reset every stream, close connections midway, one after the other"
+    let promise = "each counts as gateway trouble, with an alarm; meanwhile hardly anything is sent; all delivered"
+    var needs: [DrillNeed] { [.simulator] }
+    var minimumFaults: Int { Self.forms.count }
+
+    private static let page: [(String, Cell)] = [
+        ("headers", .object([("content-type", .text("text/html"))])),
+        ("body", .text("<html><title>Sign in</title></html>")),
+    ]
+    private static let forms: [(name: String, answer: Cell)] = [
+        ("200 with a page", .object([("status", .integer(200))] + page)),
+        ("403 with a page", .object([("status", .integer(403))] + page)),
+        ("every stream reset", .object([("reset", .integer(2))])),
+        ("connections closed in the middle", .object([("drop", .flag(true))])),
+    ]
+    /// Probes of two applications, each 1 to 5 s after the one before, and what both children were about to send.
+    private static let mostMeanwhile: Int64 = 20
+
+    func run(_ site: DrillSite) async throws {
+        let audience = try await site.openGateways(to: [.ios, .android])
+        let store = try site.store()
+        for form in Self.forms {
+            // Of its own, so that neither application has sent all before the gateways go wrong.
+            _ = try await site.deliver(to: audience) { $0.keepTrying() }
+            try await site.untilBothGatewaysAreBusy()
+            try await site.fault(form.name) {
+                try await site.setPlans(GatewayPlan([("outage", .object([("answer", form.answer)]))]))
+            }
+            try await site.until("both gateways in trouble", within: .seconds(60)) {
+                let alarms = try await store.alarms().filter { $0.code == "gateway_trouble" }
+                return Set(alarms.map(\.subject)) == Set(audience)
+            }
+            // What was on the wire when it began has come.
+            try await site.pause(milliseconds: 2_000...2_000)
+            let before = try await counts(site).values.reduce(0, +)
+            try await site.pause(milliseconds: 5_000...5_000)
+            let came = try await counts(site)
+            let meanwhile = came.values.reduce(0, +) - before
+            site.expect(
+                meanwhile <= Self.mostMeanwhile,
+                "\(form.name): \(meanwhile) requests came in five seconds of trouble, of \(came) in all"
+            )
+            let circuits = try await store.applicationHealth().filter { $0.state != .closed }
+            site.expect(circuits.isEmpty, "\(form.name): a circuit is open: \(circuits.map(\.reason))")
+            try await site.setPlans(.calm)
+            try await site.until("no gateway in trouble", within: .seconds(60)) {
+                try await !store.alarms().contains { $0.code == "gateway_trouble" }
+            }
+        }
+        try await site.untilOver()
+    }
+
+    /// Requests that met the fault, by gateway.
+    private func counts(_ site: DrillSite) async throws -> [String: Int64] {
+        try await site.gatewayCounts().byName.reduce(into: [:]) { sums, gateway in
+            sums[gateway.name] = gateway.counts.outage?.requests.reduce(0, +) ?? 0
+        }
+    }
+}
+
+/// Both gateways call every token dead for a while.
+struct MassUnregisteredDrill: Drill {
+    let name = "mass-unregistered"
+    let summary = "both gateways call every token dead in the middle of a delivery, for some seconds"
+    let promise =
+        "the messages fail, no token is lost; an alarm names the command that undoes it, and everyone gets the next delivery"
+    var needs: [DrillNeed] { [.simulator] }
+    /// What is done, not how many requests meet it.
+    var minimumFaults: Int { 1 }
+    let messages: Int64 = 40_000
+
+    func run(_ site: DrillSite) async throws {
+        let audience = try await site.openGateways(to: [.ios, .android])
+        let store = try site.store()
+        let delivery = try await site.deliver(to: audience, allows: [.failed])
+        try await site.untilSent(delivery, share: 0.25)
+        try await site.fault("every token is dead") {
+            for (gateway, reason) in [("apns", "Unregistered"), ("fcm", "UNREGISTERED")] {
+                let answer = Cell.object([("reason", .text(reason))])
+                try await site.setPlan(GatewayPlan([("outage", .object([("answer", answer)]))]), gateway)
+            }
+        }
+        try await site.until("thousands of messages that failed", within: DrillSite.timeout) {
+            let progress = try await site.progress(delivery)
+            return progress.failed >= site.messages / 4 || progress.pending == 0
+        }
+        try await site.setPlans(.calm)
+        try await site.untilOver()
+        let failed = try await site.progress(delivery).failed
+        try await site.until("all refusals in doubt", within: .seconds(60)) {
+            let counts = try await store.tokenEventCounts(delivery: delivery.id).filter { $0.kind == .invalid }
+            return counts.reduce(0) { $0 + $1.doubted } == failed && counts.allSatisfy { $0.applied == 0 }
+        }
+        let alarms = try await store.alarms().filter { $0.code == "tokens_doubted" }
+        site.expect(Set(alarms.map(\.subject)) == Set(audience), "alarms of \(alarms.map(\.subject))")
+        for application in audience {
+            site.expect(
+                alarms.contains { $0.remedy.contains("pushmta quarantine doubted \(application) --undo") },
+                "no alarm names the command for \(application)"
+            )
+            try await store.resolveDoubtedTokens(application: application, confirmed: false)
+        }
+        try await site.expectNoTokenLost(audience, delivery)
+    }
+}

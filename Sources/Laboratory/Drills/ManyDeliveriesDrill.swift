@@ -1,0 +1,119 @@
+import Administration
+import Foundation
+import PushCore
+import Store
+import Synchronization
+
+/// Thousands of small deliveries that are all due at once, and urgent ones among them.
+struct ManyDeliveriesDrill: Drill {
+    let name = "many-deliveries"
+    let summary =
+        "10,000 deliveries of 20 messages to two platforms, all due at the same moment; an urgent one every few seconds"
+    let promise = "all sent, in 60 s (three times that in a debug build); each urgent one whole within 2 s"
+    var needs: [DrillNeed] { [.simulator] }
+    /// What is done is no fault.
+    let minimumFaults = 0
+    /// Ten to each platform.
+    let messages: Int64 = 200_000
+
+    private static let messagesEach: Int64 = 20
+    /// The goals, of a release build on a machine where h2load makes 250,000 requests a second.
+    private static let goalSeconds = 60.0
+    private static let urgentSeconds = 2.0
+    private static let urgentInterval = Duration.seconds(4)
+    /// Creating and starting one takes some milliseconds.
+    private static let secondsPerDelivery = 0.02
+
+    func run(_ site: DrillSite) async throws {
+        try await site.startCluster()
+        try await site.startSimulator()
+        let host = try site.addHost("host", .usualChildren)
+        let audience = try await site.audience([.ios, .android], count: Self.messagesEach)
+        try await host.start()
+        let due = Date.now + Double(site.messages / Self.messagesEach) * Self.secondsPerDelivery
+        let deliveries = try await schedule(site, audience, at: due)
+        site.expect(Date.now < due, "the deliveries were created too slowly to be due at once")
+        try await Task.sleep(for: .seconds(max(0, due.timeIntervalSinceNow)))
+        let (seconds, urgent) = try await sendUrgentOnes(site, audience, until: site.messages)
+        let longest = urgent.map(\.seconds).max() ?? 0
+        site.note(
+            "\(deliveries.count) deliveries took \((seconds * 10).rounded() / 10) s; \(urgent.count) urgent ones \((longest * 100).rounded() / 100) s at most"
+        )
+        if site.options.hasTimes {
+            let factor = CrashPoint.isCompiledIn ? 3.0 : 1
+            site.expect(seconds <= Self.goalSeconds * factor, "all took \(seconds) s, not \(Self.goalSeconds * factor)")
+            let goal = Self.urgentSeconds * (CrashPoint.isCompiledIn ? 2 : 1)
+            site.expect(longest <= goal, "an urgent delivery took \(longest) s, not \(goal)")
+        }
+        let all = deliveries + urgent.map(\.delivery)
+        for delivery in all { try await site.untilOver(delivery) }
+        site.state.withLock { $0.deliveries += all }
+        try await site.expectAllSent(all, attempts: 1...1)
+    }
+
+    /// Creates the deliveries, to begin at a moment.
+    private func schedule(_ site: DrillSite, _ audience: [String], at moment: Date) async throws -> [DrillDelivery] {
+        let store = try site.store()
+        let text = moment.formatted(.iso8601)
+        var deliveries: [DrillDelivery] = []
+        let new = NewDelivery(label: "Drill \(name)", applications: audience, content: TestAudience.content)
+        for _ in 0..<site.messages / Self.messagesEach {
+            let id = try await store.createDelivery(new)
+            try await store.startDelivery(id, at: text)
+            deliveries.append(DrillDelivery(id: id, policy: .resend, messages: Self.messagesEach))
+        }
+        site.note("\(deliveries.count) deliveries begin at \(text)")
+        return deliveries
+    }
+
+    /// An urgent delivery, and how long it took until all of it was sent.
+    private struct Urgent {
+        let delivery: DrillDelivery
+        let seconds: Double
+    }
+
+    /// Starts urgent deliveries, one after the other, until the gateways have accepted all messages of the others; returns how long that
+    /// took.
+    private func sendUrgentOnes(
+        _ site: DrillSite,
+        _ audience: [String],
+        until messages: Int64
+    ) async throws -> (seconds: Double, urgent: [Urgent]) {
+        let store = try site.store()
+        let start = ContinuousClock.now
+        var urgent: [Urgent] = []
+        var next = start + .seconds(1)
+        var (accepted, changed): (Int64, ContinuousClock.Instant) = (-1, start)
+        while true {
+            let now = try await site.acceptedPushes()
+            if now >= messages + Int64(urgent.count) * Self.messagesEach { break }
+            if now != accepted { (accepted, changed) = (now, .now) }
+            guard ContinuousClock.now - changed < DrillSite.timeout else {
+                throw DrillFailure("\(now) of \(messages) messages were sent, and no more for \(DrillSite.timeout)")
+            }
+            guard ContinuousClock.now >= next else {
+                try await Task.sleep(for: .milliseconds(50))
+                continue
+            }
+            next = .now + Self.urgentInterval
+            let new = NewDelivery(
+                label: "Drill \(name), urgent",
+                applications: audience,
+                content: TestAudience.content,
+                priority: 9
+            )
+            let delivery = DrillDelivery(
+                id: try await store.createDelivery(new),
+                policy: .resend,
+                messages: Self.messagesEach
+            )
+            let began = ContinuousClock.now
+            try await store.startDelivery(delivery.id)
+            try await site.until("an urgent delivery", within: DrillSite.timeout) {
+                try await site.progress(delivery).sent == Self.messagesEach
+            }
+            urgent.append(Urgent(delivery: delivery, seconds: (ContinuousClock.now - began) / .seconds(1)))
+        }
+        return ((ContinuousClock.now - start) / .seconds(1), urgent)
+    }
+}

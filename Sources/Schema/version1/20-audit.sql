@@ -1,0 +1,101 @@
+-- Changes by the command line, the API and plain SQL, in the same log as those by the console.
+
+CREATE FUNCTION pushmta_engine.note_change(action text, subject text, detail text) RETURNS void LANGUAGE sql
+    SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT note_audit(session_user, action, subject, detail,
+            concat_ws(' ', nullif(current_setting('application_name'), ''), host(inet_client_addr()))) $$;
+COMMENT ON FUNCTION pushmta_engine.note_change(text, text, text) IS
+    'Adds a row to the audit log under the login and the program that are at work.';
+
+CREATE FUNCTION pushmta_engine.is_audited(kind text, done text, subject text, detail text) RETURNS boolean LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT EXISTS (SELECT FROM (SELECT a.xmin AS made, a.* FROM audit_log a ORDER BY a.id DESC LIMIT 50) a
+        WHERE a.made = pg_current_xact_id()::xid AND (
+            a.subject = is_audited.subject AND (
+                -- The same again, and what an object gets beside its row when it is made.
+                a.action = kind || '.' || done AND a.detail = is_audited.detail
+                OR a.action = kind || '.add' AND done = 'change'
+                -- By the console, under the name of its user, which says what it has changed of the object.
+                OR a.who <> session_user AND (split_part(a.action, '.', 1) = kind
+                    OR kind = 'rate' AND a.action IN ('application.add', 'application.copy', 'application.change', 'account.change')
+                    OR kind = 'application' AND is_audited.detail = 'credential_id' AND a.action = 'credential.set'))
+            -- What the console calls otherwise than by the changed object.
+            OR kind = 'credential' AND a.action = 'credential.set' OR kind = 'seed' AND a.action = 'subscriber.forget'
+            OR kind = 'delivery' AND a.action = 'application.test' AND a.detail LIKE 'delivery ' || is_audited.subject || ',%')) $$;
+COMMENT ON FUNCTION pushmta_engine.is_audited(text, text, text, text) IS
+    'Whether this transaction has a row in the audit log already that says what has been done to an object.';
+
+CREATE FUNCTION pushmta_engine.audit_change() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    program text := current_setting('application_name');
+    before jsonb := CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD) END;
+    after jsonb := CASE WHEN TG_OP <> 'DELETE' THEN to_jsonb(NEW) END;
+    place jsonb := coalesce(after, before);
+    subject text := coalesce(CASE WHEN TG_ARGV[0] <> 'delivery' THEN place ->> 'name' END, place ->> 'id');
+    changed text := '';
+    done text := CASE TG_OP WHEN 'INSERT' THEN 'add' WHEN 'DELETE' THEN 'remove' ELSE 'change' END;
+BEGIN
+    -- What the processes do by themselves is no person's change. They are known by program name, which others may use too, and by login,
+    -- which they may not.
+    IF program ~ '^pushmta/' AND program !~ '^pushmta/(admin|web|console)/' AND EXISTS (
+        SELECT FROM pg_roles r WHERE (r.rolname = 'pushmta_runtime' OR r.oid = (SELECT c.relowner FROM pg_class c WHERE c.oid = TG_RELID))
+            AND pg_has_role(session_user, r.oid, 'MEMBER'))
+    THEN
+        RETURN NULL;
+    END IF;
+    IF TG_OP = 'UPDATE' THEN
+        -- The names of columns, and no value: keys and secrets are among them.
+        SELECT string_agg(n.key, ', ' ORDER BY n.key) INTO changed FROM jsonb_each(after) n
+        WHERE n.value IS DISTINCT FROM before -> n.key AND n.key !~ '(changed|used)_at$';
+        IF changed IS NULL THEN
+            RETURN NULL;
+        END IF;
+    END IF;
+    IF TG_ARGV[0] = 'rate' THEN
+        -- A delivery's first rate is a part of the delivery.
+        IF TG_OP = 'INSERT' AND place ->> 'delivery_id' IS NOT NULL THEN
+            RETURN NULL;
+        END IF;
+        changed := concat(place ->> 'messages_per_second', '/s');
+        subject := coalesce('delivery ' || (place ->> 'delivery_id'), 'project ' || (place ->> 'project'),
+            (SELECT a.name FROM application a WHERE a.id = (place ->> 'application_id')::integer),
+            (SELECT e.name FROM external_account e WHERE e.id = (place ->> 'external_account_id')::integer));
+    END IF;
+    IF TG_ARGV[0] = 'delivery' THEN
+        done := CASE WHEN before ->> 'state' = 'editing' AND after ->> 'state' IN ('pending', 'in_progress') THEN 'start'
+            WHEN after ->> 'state' = 'paused' THEN 'pause' WHEN after ->> 'state' = 'stopped' THEN 'stop' ELSE 'resume' END;
+        changed := place ->> 'label';
+    END IF;
+    IF NOT is_audited(TG_ARGV[0], done, subject, changed) THEN
+        PERFORM note_change(TG_ARGV[0] || '.' || done, subject, changed);
+    END IF;
+    RETURN NULL;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.audit_change() IS
+    'Logs a change, unless the same transaction has logged it: the changed object, of the kind that the trigger names, the login and '
+    'program, and the columns.';
+
+-- At the commit, when it is known what functions have logged themselves.
+DO $$
+DECLARE
+    audited text[];
+BEGIN
+    FOREACH audited SLICE 1 IN ARRAY ARRAY[['service', 'service'], ['application', 'application'], ['account', 'external_account'],
+        ['credential', 'credential'], ['mapping', 'target_mapping'], ['key', 'api_key'], ['list', 'exclusion_list'],
+        ['template', 'delivery_template'], ['seed', 'seed']]
+    LOOP
+        EXECUTE format('CREATE CONSTRAINT TRIGGER %I AFTER INSERT OR UPDATE OR DELETE ON pushmta_engine.%I '
+            'DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION pushmta_engine.audit_change(%L)',
+            audited[1] || '_audit', audited[2], audited[1]);
+    END LOOP;
+END $$;
+-- Children write to rates all the time, to other columns.
+CREATE CONSTRAINT TRIGGER rate_audit AFTER INSERT OR UPDATE OF messages_per_second ON pushmta_engine.rate_limit
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION pushmta_engine.audit_change('rate');
+-- Of a delivery only what people decide; what a child pauses has a reason, and days of continuous ones follow the whole.
+CREATE CONSTRAINT TRIGGER delivery_audit AFTER UPDATE OF state ON pushmta_engine.delivery
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (OLD.state IS DISTINCT FROM NEW.state AND NEW.parent_delivery_id IS NULL AND (
+        OLD.state = 'editing' AND NEW.state IN ('pending', 'in_progress') OR NEW.state IN ('paused', 'stopped') AND NEW.state_reason = ''
+        OR OLD.state = 'paused' AND NEW.state IN ('pending', 'preparing', 'in_progress')))
+    EXECUTE FUNCTION pushmta_engine.audit_change('delivery');

@@ -1,0 +1,108 @@
+import PostgresClient
+
+/// An alarm that there is or was, a row of `pushmta.alarm_history`.
+public struct AlarmRecord: Sendable, Hashable {
+    /// The id by which it is acknowledged.
+    public let id: Int64
+    /// What it said last.
+    public let alarm: AlarmRow
+    /// When it began.
+    public let beganAt: DatabaseTime
+    /// When it ended; nil while it goes on.
+    public let endedAt: DatabaseTime?
+    /// When it was acknowledged, and by whom.
+    public let acknowledgement: Acknowledgement?
+
+    /// Who has acknowledged an alarm, and when.
+    public struct Acknowledgement: Sendable, Hashable {
+        /// When.
+        public let at: DatabaseTime
+        /// Who.
+        public let by: String
+    }
+}
+
+/// How many active alarms are unacknowledged.
+public struct AlarmCount: Sendable, Hashable {
+    /// Those that are critical.
+    public let critical: Int
+    /// All.
+    public let all: Int
+
+    /// So many.
+    public init(critical: Int, all: Int) {
+        self.critical = critical
+        self.all = all
+    }
+}
+
+extension Store {
+    /// Notes which alarms have begun and ended; false if another host has just looked.
+    @discardableResult
+    public func noteAlarms() async throws -> Bool {
+        try await query("SELECT pushmta_engine.note_alarms()").bool(0, 0)
+    }
+
+    /// Alarms, those that go on first, then the last that ended.
+    ///
+    /// - Parameters:
+    ///   - openOnly: only those that go on.
+    ///   - most: at most so many.
+    public func alarmHistory(openOnly: Bool = false, most: Int) async throws -> [AlarmRecord] {
+        let result = try await query(
+            """
+            SELECT r.id, r.severity, r.code, r.subject_kind, r.subject, r.text, r.remedy, r.began_at, r.ended_at, r.acknowledged_at,
+                r.acknowledged_by
+            FROM pushmta.alarm_history r WHERE NOT $1 OR r.ended_at IS NULL
+            ORDER BY r.ended_at DESC NULLS FIRST, r.severity, r.began_at DESC, r.id LIMIT $2
+            """,
+            [.bool(openOnly), .int64(Int64(most))]
+        )
+        return try all(result) { rows, row in
+            let beganAt = try rows.time(row, 7)
+            let by = try rows.text(row, 10)
+            return AlarmRecord(
+                id: try rows.int64(row, 0),
+                alarm: AlarmRow(
+                    severity: try choice(rows, row, 1),
+                    code: try rows.text(row, 2),
+                    subjectKind: try rows.text(row, 3),
+                    subject: try rows.text(row, 4),
+                    text: try rows.text(row, 5),
+                    remedy: try rows.text(row, 6),
+                    since: beganAt
+                ),
+                beganAt: beganAt,
+                endedAt: try rows.timeOrNil(row, 8),
+                acknowledgement: try rows.timeOrNil(row, 9).map { AlarmRecord.Acknowledgement(at: $0, by: by) }
+            )
+        }
+    }
+
+    /// How many active alarms are unacknowledged.
+    public func unseenAlarms() async throws -> AlarmCount {
+        let result = try await query(
+            """
+            SELECT count(*) FILTER (WHERE r.severity = 'critical'), count(*) FROM pushmta.alarm_history r
+            WHERE r.ended_at IS NULL AND r.acknowledged_at IS NULL
+            """
+        )
+        return AlarmCount(critical: Int(try result.int64(0, 0)), all: Int(try result.int64(0, 1)))
+    }
+
+    /// Acknowledges an alarm, and logs that in the same transaction.
+    public func acknowledgeAlarm(_ id: Int64, by author: AuditAuthor) async throws {
+        try await query(
+            "SELECT pushmta_engine.acknowledge_alarm($1, $2, $3)",
+            [.int64(id), .text(author.name), .text(author.origin)]
+        )
+    }
+
+    /// The same for a user who has signed in to the console.
+    public func acknowledgeAlarm(_ id: Int64, by actor: ConsoleActor) async throws {
+        try await query(
+            "SELECT pushmta_engine.console_acknowledge($1, \(Self.momentAndIdle), $4, $5)",
+            actor.values + [.text(actor.address), .int64(id)]
+        )
+    }
+}

@@ -1,0 +1,46 @@
+import PostgresClient
+
+/// A session that stands in the way of the engine with a lock, a row of `pushmta.lock_wait`.
+public struct LockWait: Sendable, Hashable {
+    /// The session's process at the server; 0 for a prepared transaction.
+    public let pid: Int64
+    /// Which session it is, what it has locked, and how many sessions of ours wait.
+    public let text: String
+    /// Since when its transaction lasts, or the first of ours waits; nil if that is not known.
+    public let since: DatabaseTime?
+
+    /// A session.
+    public init(pid: Int64, text: String, since: DatabaseTime? = nil) {
+        self.pid = pid
+        self.text = text
+        self.since = since
+    }
+}
+
+extension PostgresError {
+    /// Whether a statement was given up because another session held a lock for too long.
+    public var isLockTimeout: Bool { sqlState == "55P03" }
+}
+
+extension Store {
+    /// Which sessions block us with a lock now. It reads no table, so it answers whatever is locked.
+    public func lockWaits() async throws -> [LockWait] {
+        let result = try await query(
+            "SELECT w.pid, w.text, coalesce(w.since, w.waits_since) FROM pushmta.lock_wait w ORDER BY w.waiting DESC, w.pid"
+        )
+        return try all(result) { rows, row in
+            LockWait(pid: Int64(try rows.int32(row, 0)), text: try rows.text(row, 1), since: try rows.timeOrNil(row, 2))
+        }
+    }
+
+    /// In words, which sessions it waited for in vain; they are looked up afterwards, and may be gone by then.
+    public func lockHolders() async -> String {
+        let waits = (try? await lockWaits()) ?? []
+        return waits.isEmpty
+            ? "another transaction had locked what it reads or writes"
+            : waits.prefix(Self.mostHolders).map(\.text).joined(separator: "; ")
+    }
+
+    /// More of them make no sentence.
+    private static let mostHolders = 3
+}

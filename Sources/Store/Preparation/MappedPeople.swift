@@ -1,0 +1,110 @@
+import PostgresClient
+import PushCore
+
+/// What the view of a target mapping says of the people of a chunk: read before the chunk, over a session of its own, as a view may do what
+/// its owner likes.
+struct MappedPeople {
+    /// The application whose subscribers the chunk looks at.
+    let application: Int32
+    /// The user keys that were asked for.
+    var userKeys: [String?] = []
+    /// The columns that the filter reads, in its order, as texts; null for a person without a row.
+    var columns: [[String?]] = []
+
+    /// Parameters of the chunk's statement.
+    var parameters: [PostgresValue] { ([userKeys] + columns).map { .textArray($0) } }
+
+    /// The chunk met others than those who were asked for: another host has gone on with the delivery, or a subscription got a user key.
+    struct Changed: Error {}
+}
+
+extension Store {
+    /// How often a chunk's people are read again before it is left for a later turn.
+    static let mostReadings = 3
+
+    /// Reads the view for the next chunk of a delivery; nil if there is no next one.
+    ///
+    /// Throws `unavailable` if it cannot be read.
+    func mappedPeople(of delivery: Int64, _ target: ChunkTarget, limit: Int64, _ timeout: Duration?)
+        async throws -> MappedPeople?
+    {
+        guard let mapping = target.readMapping, let filter = target.filter else { return nil }
+        let next = try await query(PreparationChunk.nextApplicationSQL, [.int64(delivery)])
+        guard next.rowCount > 0 else { return nil }
+        var people = MappedPeople(application: try next.int32(0, 0))
+        let keys = try await group(
+            [timeout.map(Self.limit)].compactMap(\.self) + [
+                PostgresStatement(
+                    PreparationChunk.userKeys(target),
+                    [.int64(delivery), .int64(limit), .int32(people.application)]
+                )
+            ]
+        )
+        guard let asked = try keys.last.map({ try $0.isNull(0, 0) ? [] : $0.textArray(0, 0) }),
+            !asked.isEmpty
+        else {
+            people.columns = filter.mappingColumns.map { _ in [] }
+            return people
+        }
+        let lists: [[String?]]
+        do {
+            lists = try await views.read(
+                mapping.readSQL(filter.mappingColumns.map { "(\($0.filterSQL))::text" }, oneByOne: false),
+                userKeys: asked.compactMap(\.self),
+                timeout: timeout
+            )
+        } catch let error as PostgresError
+            where !error.isConnectionLost && !LoadProblem.isTimeout(error)
+        {
+            throw StoreError(
+                .unavailable,
+                "\(mapping.viewText) cannot be read: \(LoadProblem.text(error))"
+            )
+        }
+        guard lists.count == filter.mappingColumns.count + 1,
+            lists.allSatisfy({ $0.count == lists[0].count })
+        else {
+            throw StoreError(.unexpectedAnswer, "\(mapping.viewText) was read as \(lists.count) columns.")
+        }
+        let missing = Set(asked).subtracting(lists[0])
+        people.userKeys = lists[0] + missing
+        people.columns = lists.dropFirst().map { $0 + Array(repeating: nil, count: missing.count) }
+        return people
+    }
+}
+
+extension PreparationChunk {
+    /// The user keys of the subscriptions that a chunk looks at.
+    ///
+    /// Parameters: $1 delivery, $2 limit, $3 application.
+    static func userKeys(_ target: ChunkTarget) -> String {
+        // A condition in SQL is tried by the chunk, and not here too.
+        var target = target
+        target.triesEach = false
+        let slice =
+            "SELECT \(target.sliceColumns) FROM pushmta_engine.subscription s WHERE \(range(target, application: "$3")) LIMIT $2"
+        let head = """
+            WITH delivery AS MATERIALIZED (
+                SELECT a.prepared_through, a.prepare_to FROM pushmta_engine.delivery_application a
+                WHERE a.delivery_id = $1 AND a.application_id = $3
+            ), slice AS MATERIALIZED (\(slice))
+            """
+        guard target.isGrouped else {
+            return
+                "\(head) SELECT array_agg(DISTINCT s.user_key) FILTER (WHERE s.user_key <> '') FROM slice s"
+        }
+        // Those who share a token with others are judged too.
+        let others =
+            target.onePerUser && target.hasSharedTokens
+            ? """
+            UNION ALL SELECT b.user_key FROM pool p CROSS JOIN apps x CROSS JOIN LATERAL (
+                SELECT b.user_key FROM pushmta_engine.subscription b
+                WHERE b.application_id = x.application_id AND b.push_token = p.push_token AND b.enabled) b
+            """ : ""
+        return """
+            \(head), apps AS MATERIALIZED (\(appsSQL)), \(pool(target))
+            SELECT array_agg(DISTINCT k.user_key) FILTER (WHERE k.user_key <> '')
+            FROM (SELECT s.user_key FROM pool s \(others)) k
+            """
+    }
+}

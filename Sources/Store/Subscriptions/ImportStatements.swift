@@ -1,0 +1,171 @@
+/// What an import does to the lines that COPY has put into `pg_temp.pushmta_import`: first each is judged by what is known of its
+/// address, then the lines of each kind are carried out by the ids that were found.
+enum ImportStatements {
+    static let copy = """
+        COPY pg_temp.pushmta_import (line, push_token, user_key, locale, time_zone, recipient, parameters, registered_at) FROM STDIN
+        """
+
+    /// `kind` is what becomes of the line, `held` why it is kept or what it comes back from, `clears` whether it takes away what
+    /// stopped messages; `target` is the subscription that it updates, `ended` the one that it ends.
+    static let staging = """
+        CREATE TEMP TABLE IF NOT EXISTS pushmta_import (line bigint, push_token text, user_key text, locale text, time_zone text,
+            recipient jsonb, parameters jsonb, registered_at timestamptz, kind text, held text, clears boolean, target bigint,
+            ended bigint) ON COMMIT DELETE ROWS
+        """
+
+    /// What is known of each line's address: `e` has the token, `d` had it last, `f` is the line's user's own earlier subscription of
+    /// it, or a seed address, which no device registered. `m` is there if this import has made `e` and nobody has changed it since, and
+    /// `o` if the address was known before all the same: not of another seed or of what an earlier line has made.
+    private static let found = """
+        SELECT i.push_token, i.user_key, i.registered_at, e.id AS enabled_id, e.user_key AS enabled_user, f.id AS former_id,
+            e.id IS NOT NULL OR d.id IS NOT NULL AS is_known,
+            coalesce(e.registered_at, greatest(d.registered_at, d.disabled_at)) AS changed_at,
+            m.is_made IS NOT NULL AND o.was_known IS NULL AS is_own,
+            greatest(e.quarantined_at, d.quarantined_at, e.opted_out_at, d.opted_out_at, f.opted_out_at) AS stopped_at,
+            array_remove(ARRAY[
+                CASE WHEN e.opted_out OR d.opted_out OR f.opted_out THEN 'opted_out' END,
+                CASE coalesce(e.quarantine_status, d.quarantine_status) WHEN 2 THEN 'quarantined' WHEN 3 THEN 'denylisted' END,
+                CASE d.disabled_reason WHEN 'unregistered' THEN 'unregistered' WHEN 'token_moved' THEN 'moved'
+                    WHEN 'token_renewed' THEN 'renewed' WHEN 'token_replaced' THEN 'renewed' WHEN 'token_invalid' THEN 'quarantined'
+                    ELSE CASE WHEN d.id IS NOT NULL THEN 'disabled' END END], NULL) AS states
+        FROM pg_temp.pushmta_import i
+        LEFT JOIN LATERAL (SELECT s.id, s.user_key, s.registered_at, s.opted_out, s.opted_out_at, s.quarantine_status,
+                s.quarantined_at, s.xmin AS version
+            FROM pushmta_engine.subscription s
+            WHERE s.application_id = $1 AND s.push_token = i.push_token AND s.enabled LIMIT 1) e ON true
+        LEFT JOIN LATERAL (SELECT s.id, s.registered_at, s.opted_out, s.opted_out_at, s.quarantine_status, s.quarantined_at, s.disabled_at,
+                s.disabled_reason
+            FROM pushmta_engine.subscription s
+            WHERE e.id IS NULL AND s.application_id = $1 AND s.push_token = i.push_token AND NOT s.enabled
+                AND s.disabled_reason NOT IN ('seed', 'seed_removed')
+            ORDER BY s.disabled_at DESC NULLS LAST, s.id DESC LIMIT 1) d ON true
+        LEFT JOIN LATERAL (SELECT s.id, s.opted_out, s.opted_out_at FROM pushmta_engine.subscription s
+            WHERE s.application_id = $1 AND s.push_token = i.push_token AND NOT s.enabled
+                AND (s.user_key = i.user_key OR i.user_key IS NULL AND (s.id = d.id OR d.id IS NULL AND s.user_key = ''))
+                AND (e.id IS NULL OR i.user_key <> e.user_key)
+            ORDER BY s.id DESC LIMIT 1) f ON true
+        LEFT JOIN LATERAL (SELECT true AS is_made FROM pushmta_engine.subscription_import_change c
+            WHERE c.import_id = $3 AND c.subscription_id = e.id AND c.changed_by = e.version
+                AND coalesce(c.before ->> 'disabled_reason', 'seed') IN ('seed', 'seed_removed') LIMIT 1) m ON true
+        LEFT JOIN LATERAL (SELECT true AS was_known FROM pushmta_engine.subscription s
+            WHERE m.is_made AND s.application_id = $1 AND s.push_token = i.push_token AND NOT s.enabled
+                AND coalesce((SELECT coalesce(c.before ->> 'disabled_reason', 'seed')
+                    FROM pushmta_engine.subscription_import_change c WHERE c.import_id = $3 AND c.subscription_id = s.id),
+                    s.disabled_reason) NOT IN ('seed', 'seed_removed') LIMIT 1) o ON true
+        """
+
+    /// A line that is older than what is known changes nothing, and one without a time is older than anything. What an earlier batch of the
+    /// same file has made says nothing against it: the last line counts, as within a batch.
+    private static let weighed = """
+        SELECT k.*, coalesce(k.user_key <> k.enabled_user, false) AS is_other,
+            k.is_own OR coalesce(k.registered_at >= k.changed_at, false) AS is_later,
+            (SELECT u.state FROM unnest(k.states) WITH ORDINALITY u(state, n) WHERE u.state <> ALL($2) ORDER BY u.n LIMIT 1) AS barred,
+            coalesce(k.registered_at >= greatest(k.changed_at, k.stopped_at), false) AS is_newest
+        FROM (\(found)) k
+        """
+
+    private static let judged = """
+        SELECT w.*, CASE
+                WHEN NOT w.is_known THEN 'created'
+                WHEN w.enabled_id IS NOT NULL AND w.is_other AND w.is_later THEN 'moved'
+                WHEN w.barred IS NOT NULL OR NOT w.is_later OR w.states <> '{}' AND NOT w.is_newest THEN 'kept'
+                WHEN w.states <> '{}' THEN 'returned' ELSE 'updated' END AS kind,
+            w.states <> '{}' AND w.barred IS NULL AND w.is_newest AS clears
+        FROM (\(weighed)) w
+        """
+
+    static let judge = """
+        UPDATE pg_temp.pushmta_import u SET kind = j.kind, clears = j.clears,
+            held = CASE j.kind
+                WHEN 'kept' THEN coalesce(j.barred, CASE WHEN j.registered_at IS NULL THEN 'known' ELSE 'older' END)
+                WHEN 'returned' THEN j.states[1]
+                WHEN 'moved' THEN CASE WHEN j.clears THEN '' ELSE coalesce(j.barred, j.states[1], '') END ELSE '' END,
+            target = CASE WHEN j.kind IN ('created', 'moved') THEN j.former_id WHEN j.kind <> 'kept' THEN
+                coalesce(j.enabled_id, j.former_id) END,
+            ended = CASE WHEN j.kind = 'moved' THEN j.enabled_id END
+        FROM (\(judged)) j WHERE j.push_token = u.push_token
+        """
+
+    static let counts = """
+        SELECT i.kind, i.held, count(*),
+            CASE WHEN i.held NOT IN ('', 'known', 'older') THEN (array_agg(i.line ORDER BY i.line))[1:100] ELSE '{}' END
+        FROM pg_temp.pushmta_import i GROUP BY i.kind, i.held ORDER BY i.kind, i.held
+        """
+
+    static let begin =
+        "INSERT INTO pushmta_engine.subscription_import (application_id, source) VALUES ($1, $2) RETURNING id"
+
+    /// What an import can change of a subscription, as it is; `undo_import_step` reads it.
+    private static let state = """
+        jsonb_build_object('registered_at', s.registered_at, 'enabled', s.enabled, 'disabled_at', s.disabled_at,
+            'disabled_reason', s.disabled_reason, 'opted_out', s.opted_out, 'user_key_proven', s.user_key_proven,
+            'quarantine_status', s.quarantine_status, 'quarantine_reason', s.quarantine_reason, 'quarantined_at', s.quarantined_at,
+            'soft_errors', s.soft_errors, 'locale', s.locale, 'time_zone', s.time_zone, 'recipient', s.recipient,
+            'parameters', s.parameters)
+        """
+
+    /// What was there before, always in the same order of tokens; locks it.
+    static let note = """
+        INSERT INTO pushmta_engine.subscription_import_change (import_id, subscription_id, changed_by, before)
+        SELECT $1, o.id, xid(pg_current_xact_id()), o.before
+        FROM (SELECT s.id, \(state) AS before
+            FROM (SELECT i.target AS id FROM pg_temp.pushmta_import i WHERE i.target IS NOT NULL
+                UNION SELECT i.ended FROM pg_temp.pushmta_import i WHERE i.ended IS NOT NULL) x
+            JOIN pushmta_engine.subscription s ON s.id = x.id
+            ORDER BY s.push_token, s.id FOR NO KEY UPDATE OF s) o
+        ON CONFLICT (import_id, subscription_id) DO UPDATE SET changed_by = excluded.changed_by
+        """
+
+    static let end = """
+        UPDATE pushmta_engine.subscription s SET enabled = false, disabled_at = now(), disabled_reason = 'token_moved'
+        FROM pg_temp.pushmta_import i WHERE s.id = i.ended AND s.push_token = i.push_token AND s.enabled
+        """
+
+    /// An empty value takes its field away.
+    private static func merged(_ column: String, with old: String) -> String {
+        "NULLIF(jsonb_strip_nulls(\(old) || i.\(column)), '{}')"
+    }
+
+    /// A dead token that another user has registered since lives; the deny list holds.
+    private static let keepsItsOwn = "s.quarantine_status = 3 OR i.ended IS NULL AND s.quarantine_status = 2"
+
+    /// A registration forgets the soft errors before it. A user who takes over a token takes over what was said of the address, too.
+    static let update = """
+        UPDATE pushmta_engine.subscription s SET registered_at = coalesce(i.registered_at, now()),
+            user_key_proven = s.user_key_proven OR coalesce(i.user_key, '') <> '',
+            locale = coalesce(i.locale, s.locale), time_zone = coalesce(i.time_zone, s.time_zone),
+            recipient = CASE WHEN i.recipient IS NULL THEN s.recipient
+                ELSE \(merged("recipient", with: "coalesce(s.recipient, '{}')")) END,
+            parameters = CASE WHEN i.parameters IS NULL THEN s.parameters
+                ELSE \(merged("parameters", with: "coalesce(s.parameters, '{}')")) END,
+            enabled = true, disabled_at = NULL, disabled_reason = '', soft_errors = 0,
+            opted_out = (s.opted_out OR coalesce(e.opted_out, false)) AND NOT (i.clears AND 'opted_out' = ANY($1)),
+            quarantine_status = CASE WHEN i.clears THEN 0 WHEN e.quarantine_status >= 2 THEN e.quarantine_status
+                WHEN s.quarantine_status = 3 THEN 3 ELSE 0 END,
+            quarantine_reason = CASE WHEN i.clears THEN '' WHEN e.quarantine_status >= 2 THEN e.quarantine_reason
+                WHEN \(keepsItsOwn) THEN s.quarantine_reason ELSE '' END,
+            quarantined_at = CASE WHEN i.clears THEN NULL WHEN e.quarantine_status >= 2 THEN e.quarantined_at
+                WHEN \(keepsItsOwn) THEN s.quarantined_at END
+        FROM pg_temp.pushmta_import i LEFT JOIN pushmta_engine.subscription e ON e.id = i.ended
+        WHERE s.id = i.target AND s.push_token = i.push_token
+        """
+
+    static let insert = """
+        WITH made AS (
+            INSERT INTO pushmta_engine.subscription (application_id, push_token, user_key, user_key_proven, locale, time_zone, recipient,
+                parameters, registered_at, opted_out, quarantine_status, quarantine_reason, quarantined_at)
+            SELECT $1, i.push_token, coalesce(i.user_key, ''), coalesce(i.user_key, '') <> '', coalesce(i.locale, ''),
+                coalesce(i.time_zone, ''), \(merged("recipient", with: "'{}'::jsonb")), \(merged("parameters", with: "'{}'::jsonb")),
+                coalesce(i.registered_at, now()), coalesce(e.opted_out, false) AND NOT (i.clears AND 'opted_out' = ANY($3)),
+                CASE WHEN e.quarantine_status >= 2 AND NOT i.clears THEN e.quarantine_status ELSE 0 END,
+                CASE WHEN e.quarantine_status >= 2 AND NOT i.clears THEN e.quarantine_reason ELSE '' END,
+                CASE WHEN e.quarantine_status >= 2 AND NOT i.clears THEN e.quarantined_at END
+            FROM pg_temp.pushmta_import i LEFT JOIN pushmta_engine.subscription e ON e.id = i.ended
+            WHERE i.kind <> 'kept' AND i.target IS NULL
+            ORDER BY i.line
+            ON CONFLICT DO NOTHING
+            RETURNING id)
+        INSERT INTO pushmta_engine.subscription_import_change (import_id, subscription_id, changed_by)
+        SELECT $2, m.id, xid(pg_current_xact_id()) FROM made m ORDER BY m.id
+        """
+}

@@ -1,0 +1,105 @@
+import PostgresClient
+import PushCore
+import Store
+import TestSupport
+import Testing
+
+/// What people change by SQL is in the audit log, each change once.
+@Suite("The audit log of SQL")
+struct AuditTests {
+    /// Runs SQL as a person, and returns what the log has of it.
+    private func logged(_ fixture: StoreFixture, _ script: String) async throws -> String {
+        let last = try await fixture.sql("SELECT coalesce(max(id), 0) FROM pushmta_engine.audit_log") ?? 0
+        let connection = try await fixture.database.connect()
+        defer { Task { await connection.close() } }
+        try await connection.run(script: "SET application_name = 'psql'; " + script)
+        return try await connection.execute(
+            PostgresStatement(
+                "SELECT coalesce(string_agg(concat_ws(' ', a.action, a.subject), ', ' ORDER BY a.id), '') "
+                    + "FROM pushmta_engine.audit_log a WHERE a.id > \(last)",
+                prepare: false
+            )
+        ).text(0, 0)
+    }
+
+    @Test("Each object that a transaction changes has a row, and the same change of one has one")
+    func transaction() async throws {
+        let fixture = try await StoreFixture.make()
+        let script = """
+            BEGIN;
+            SELECT pushmta.set_rate('application', 'shop-ios', 5);
+            UPDATE pushmta_engine.application SET label = 'x' WHERE name = 'shop-ios';
+            UPDATE pushmta_engine.application SET label = 'y' WHERE name = 'shop-ios';
+            UPDATE pushmta_engine.external_account SET label = 'z' WHERE name = 'apns';
+            INSERT INTO pushmta_engine.service (name) VALUES ('other');
+            UPDATE pushmta_engine.service SET label = 'Other' WHERE name = 'other';
+            COMMIT;
+            """
+        let wanted = "rate.add shop-ios, application.change shop-ios, account.change apns, service.add other"
+        #expect(try await logged(fixture, script) == wanted)
+    }
+
+    @Test("Starts of continuous deliveries too, and who is resumed before the start is resumed")
+    func deliveries() async throws {
+        let fixture = try await StoreFixture.make()
+        let content = "{\"ios\": {\"title\": \"t\", \"body\": \"b\"}}"
+        let create =
+            "SELECT pushmta.create_delivery(label => 'd', applications => ARRAY['shop-ios'], content => '\(content)')"
+        let continuous = try #require(try await fixture.sql(create))
+        let batch = try #require(try await fixture.sql(create))
+        let script = """
+            SELECT pushmta.make_continuous(\(continuous));
+            SELECT pushmta.start_delivery(\(continuous));
+            SELECT pushmta.start_delivery(\(batch), now() + interval '1 day');
+            SELECT pushmta.pause_delivery(\(batch));
+            SELECT pushmta.resume_delivery(\(batch));
+            """
+        #expect(
+            try await logged(fixture, script)
+                == "delivery.start \(continuous), delivery.start \(batch), delivery.pause \(batch), delivery.resume \(batch)"
+        )
+    }
+
+    @Test("Opt-outs, devices and exclusion lists are on record where something changed; what devices register is not")
+    func people() async throws {
+        let fixture = try await StoreFixture.make()
+        let device =
+            "INSERT INTO pushmta_engine.subscription (id, application_id, push_token, user_key) VALUES (77, 1, 'token', 'u');"
+        #expect(try await logged(fixture, device) == "")
+        try await fixture.store.createExclusionList(name: "l")
+        let script = """
+            SELECT pushmta.set_opt_out(77, true);
+            SELECT pushmta.set_opt_out(77, true);
+            SELECT pushmta.set_opt_out(77, false);
+            SELECT pushmta.unregister_device(77);
+            SELECT pushmta.unregister_device(77);
+            SELECT pushmta.add_exclusions('l', ARRAY['a', 'b']);
+            SELECT pushmta.add_exclusions('l', ARRAY['a']);
+            SELECT pushmta.remove_exclusions('l', ARRAY['a']);
+            """
+        #expect(
+            try await logged(fixture, script)
+                == "subscriber.opt_out 77, subscriber.opt_in 77, subscriber.unregister 77, list.put l, list.take l"
+        )
+    }
+
+    @Test("What a user of the console changes has one row, the user's")
+    func console() async throws {
+        let fixture = try await StoreFixture.make()
+        _ = try await fixture.actor(.admin)
+        let session = "token_hash, now(), interval '1 hour', '192.0.2.1'"
+        let from = "FROM pushmta_engine.console_session;"
+        let script = """
+            SELECT pushmta_engine.console_add_list(\(session), 'gone', '') \(from)
+            SELECT pushmta_engine.console_remove_list(\(session), l.id, 10)
+                FROM pushmta_engine.exclusion_list l, pushmta_engine.console_session;
+            SELECT pushmta_engine.console_add_service(\(session), 'other', 'Other') \(from)
+            SELECT pushmta_engine.console_save_credential(\(session), 'shop-ios', 7, 'apns_key', 'k', '\\x00', '{}', 'abc', NULL, false)
+                \(from)
+            """
+        #expect(
+            try await logged(fixture, script)
+                == "list.add gone, list.remove gone, service.add other, credential.set shop-ios"
+        )
+    }
+}

@@ -1,0 +1,210 @@
+import PostgresClient
+import PushCore
+import TestSupport
+import Testing
+
+@testable import Store
+
+/// Functions in a mapping's view are of the view's owner, who has no other right. They do what they can.
+@Suite("Code in a target mapping's view")
+struct ViewBoundaryTests {
+    private struct World {
+        let fixture: StoreFixture
+        let owner: String
+
+        /// - Parameter body: what the view does for each person, in plpgsql; it returns a text.
+        static func make(_ body: String) async throws -> World {
+            let fixture = try await StoreFixture.make()
+            let owner = "crm_\(fixture.database.name)"
+            try await fixture.store.seedSubscriptions(application: "shop-ios", count: 20)
+            try await fixture.sql("UPDATE pushmta_engine.subscription SET user_key = 'user-' || id")
+            let connection = try await fixture.database.connect()
+            try await connection.run(
+                script: """
+                    CREATE ROLE \(owner);
+                    CREATE SCHEMA crm AUTHORIZATION \(owner);
+                    GRANT USAGE ON SCHEMA crm TO pushmta_reader;
+                    SET ROLE \(owner);
+                    CREATE TABLE crm.number (key text PRIMARY KEY);
+                    INSERT INTO crm.number SELECT 'user-' || g FROM generate_series(1, 20) g;
+                    CREATE FUNCTION crm.act() RETURNS text LANGUAGE plpgsql AS $act$ \(body) $act$;
+                    CREATE VIEW crm.person AS SELECT key, crm.act() AS did FROM crm.number;
+                    GRANT SELECT ON crm.person TO pushmta_reader;
+                    RESET ROLE;
+                    INSERT INTO pushmta_engine.target_mapping (name, label, view_name, key_column)
+                    VALUES ('m', '', 'crm.person', 'key');
+                    """
+            )
+            await connection.close()
+            try await fixture.store.setService(name: "shop", mapping: "m")
+            return World(fixture: fixture, owner: owner)
+        }
+
+        /// What the function said to a child that loads a part.
+        func loaded() async throws -> LoadedPart {
+            _ = try await fixture.startedDelivery()
+            try await fixture.prepare()
+            let fields = try await fixture.store.resolve(
+                MessageFields(names: ["mapping.did"]),
+                application: try await fixture.store.application(named: "shop-ios")
+            )
+            return try await fixture.store.loadReadable(
+                try required(try await fixture.claim().first),
+                fields
+            )
+        }
+
+        /// What becomes of a delivery whose filter reads the view.
+        func decision(_ timeout: Duration? = nil) async throws -> PreparationDecision {
+            _ = try await fixture.filteredDelivery("mapping.did is not null")
+            let job = try required(try await fixture.store.claimDeliveryToPrepare(host: fixture.host))
+            do {
+                _ = try await fixture.store.prepareChunk(job, timeout: timeout)
+                return .passes
+            } catch {
+                return fixture.store.decision(on: error, of: job)
+            }
+        }
+    }
+
+    /// A statement that a function tries, with what came of it.
+    private static func trying(_ statements: [String]) -> String {
+        let tries = statements.map { statement in
+            """
+            BEGIN EXECUTE $try$ \(statement) $try$; said := said || ' done: \(statement.prefix(30).replacing("'", with: "''"));';
+            EXCEPTION WHEN others THEN NULL; END;
+            """
+        }
+        return
+            "DECLARE said text := current_user || ':'; BEGIN \(tries.joined(separator: "\n")) RETURN said; END"
+    }
+
+    @Test("It has no other rights, and no way to get them")
+    func rights() async throws {
+        let world = try await World.make(
+            Self.trying([
+                "SET ROLE postgres", "RESET ROLE", "SET SESSION AUTHORIZATION DEFAULT",
+                "SELECT set_config('role', 'none', false)", "SELECT sealed FROM pushmta_engine.credential",
+                "SELECT * FROM pushmta_engine.delivery", "GRANT pushmta_runtime TO pushmta_reader",
+                "UPDATE pushmta_engine.delivery SET state = 'stopped'", "CREATE TABLE crm.mine ()",
+                "CREATE TEMP TABLE later (n integer)", "SELECT pg_read_file('/etc/passwd')",
+                "INSERT INTO crm.number VALUES ('x')",
+            ])
+        )
+        let loaded = try await world.loaded()
+        #expect(loaded.count == 16 || loaded.count == 20)
+        #expect(
+            (0..<loaded.count).allSatisfy { loaded.fields[0].string($0) == "pushmta_reader:" },
+            "\(loaded.fields[0].string(0))"
+        )
+        #expect(try await world.decision() == .passes)
+        let members = "SELECT count(*) FROM pg_auth_members WHERE member = '\(world.owner)'::regrole"
+        #expect(try await world.fixture.sql(members) == 0)
+    }
+
+    @Test("What it sets, locks, prepares and listens to is gone with its reading")
+    func traces() async throws {
+        let world = try await World.make(
+            Self.trying([
+                "SELECT set_config('search_path', 'crm', false)",
+                "SELECT set_config('statement_timeout', '0', false)",
+                "SELECT set_config('synchronous_commit', 'off', false)",
+                "SELECT set_config('work_mem', '64kB', false)",
+                "SELECT pg_advisory_lock(4711)", "SELECT pg_advisory_lock_shared(4712)",
+                "PREPARE mine AS SELECT 1",
+                "LISTEN pushmta_wake",
+            ])
+        )
+        let fixture = world.fixture
+        let loaded = try await world.loaded()
+        #expect(loaded.fields[0].string(0).contains("done: SELECT pg_advisory_lock(4711)"), "it ran")
+        #expect(
+            try await fixture.sql(
+                "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid IN (4711, 4712)"
+            ) == 0
+        )
+        // The next reading has the same session, and finds it as new.
+        let lists = try await fixture.store.views.read(
+            """
+            SELECT ARRAY[current_setting('statement_timeout'), current_setting('synchronous_commit'), current_setting('work_mem'),
+                (SELECT count(*) FROM pg_prepared_statements)::text, (SELECT count(*) FROM pg_listening_channels())::text]
+            """,
+            userKeys: [],
+            timeout: .seconds(7)
+        )
+        #expect(lists == [["7s", "on", "4MB", "0", "0"]])
+    }
+
+    @Test("One that sleeps is given up in time")
+    func sleeps() async throws {
+        let world = try await World.make(
+            "BEGIN PERFORM set_config('statement_timeout', '0', false); PERFORM pg_sleep(600); RETURN 'x'; END"
+        )
+        guard case .waits(let reason, isTimeout: true) = try await world.decision(.milliseconds(50))
+        else {
+            Issue.record("it was not given up")
+            return
+        }
+        #expect(reason.contains("crm.person") && reason.contains("57014"))
+    }
+
+    @Test(
+        "Whatever error it raises, the delivery waits, and nothing else is taken for lost",
+        arguments: ["PM007", "PM002", "25006", "08006", "57P01", "2F004", "P0001"]
+    )
+    func errors(_ state: String) async throws {
+        let world = try await World.make(
+            "BEGIN RAISE EXCEPTION 'secret' USING ERRCODE = '\(state)'; END"
+        )
+        guard case .waits(let reason, isTimeout: false) = try await world.decision() else {
+            Issue.record("it does not wait")
+            return
+        }
+        #expect(reason.contains("crm.person") && !reason.contains("secret"), "\(reason)")
+        do {
+            _ = try await world.loaded()
+            Issue.record("it was loaded")
+        } catch {
+            let problem = LoadProblem(error)
+            #expect(
+                [.delivery, .part].contains(problem.scope) && !problem.text.contains("secret"),
+                "\(problem)"
+            )
+        }
+    }
+
+    @Test("A reading function that lost its owner does nothing, and the next migration gives it back")
+    func owner() async throws {
+        let world = try await World.make("BEGIN RETURN 'x'; END")
+        let fixture = world.fixture
+        try await fixture.sql(
+            "ALTER FUNCTION pushmta_engine.read_view(text, text[], boolean) OWNER TO postgres"
+        )
+        guard case .waits(let reason, isTimeout: false) = try await world.decision() else {
+            Issue.record("it does not wait")
+            return
+        }
+        #expect(reason.contains("belongs to postgres"), "\(reason)")
+        #expect(try await fixture.store.missingRights().grants.count == 1)
+        try await fixture.store.migrate()
+        #expect(try await fixture.store.missingRights().grants == [])
+        #expect(try await world.loaded().fields[0].string(0) == "x")
+    }
+
+    @Test("People who got a user key since they were asked for are asked for again")
+    func late() async throws {
+        let world = try await World.make("BEGIN RETURN 'x'; END")
+        let fixture = world.fixture
+        try await fixture.sql("UPDATE pushmta_engine.subscription SET user_key = '' WHERE id = 7")
+        let id = try await fixture.filteredDelivery("mapping.did = 'x'")
+        let job = try required(try await fixture.store.claimDeliveryToPrepare(host: fixture.host))
+        var target = job.target
+        target.people = try await fixture.store.mappedPeople(of: id, target, limit: 100, nil)
+        try await fixture.sql("UPDATE pushmta_engine.subscription SET user_key = 'user-7' WHERE id = 7")
+        let chunk = PreparationChunk(deliveryID: id, partSize: 100, limit: 100, target: target)
+        await #expect(throws: MappedPeople.Changed.self) {
+            try await fixture.store.transaction { try await chunk.run($0) }
+        }
+        #expect(try await fixture.store.prepareChunk(job).messages == 20)
+    }
+}
