@@ -158,7 +158,7 @@ extension SupervisorLoop {
         }
         // Where this one's own heartbeats do not arrive, as on a server that takes no writes, those of others do not either.
         let hears = figures.hosts.contains { $0.id == folder.hostID.lowercased() && $0.health == "alive" }
-        // A name may be that of several: one that got a new folder of journals lives.
+        // A name may be that of several hosts: one that was started with a new folder of journals takes the place of the one before.
         let running = Dictionary(grouping: figures.hosts.filter { $0.health != "stopped" }, by: \.name)
         for (name, hosts) in running.sorted(by: { $0.key < $1.key }) {
             page.add(.hostGone, hears && hosts.contains { $0.health == "gone" && !$0.isReplaced }, name)

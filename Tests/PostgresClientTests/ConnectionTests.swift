@@ -134,7 +134,7 @@ import Testing
         try await other.execute(PostgresStatement("SELECT pg_terminate_backend($1)", [.int32(connection.backendPID)]))
         let error = try await postgresError { _ = try await first.value }
         #expect(error.isConnectionLost)
-        #expect(error.sqlState == "57P01")
+        #expect(error.sqlState == "57P01", "\(error)")
         for task in rest {
             let error = try await postgresError { _ = try await task.value }
             #expect(error.code == .connection)

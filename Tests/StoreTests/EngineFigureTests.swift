@@ -51,6 +51,34 @@ import Testing
         #expect(try await fixture.store.engineFigures().queues.isEmpty, "each has its outcome")
     }
 
+    /// Only one that was started after a host's last heartbeat has taken its place; another beside it of the same name has not.
+    @Test func aHostIsReplacedByALaterOneOfItsName() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.sql(
+            """
+            UPDATE pushmta_engine.mta_host SET name = 'push', started_at = now() - interval '1 hour',
+                last_heartbeat = now() - interval '1 minute'
+            """
+        )
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.mta_host SELECT (jsonb_populate_record(h, jsonb_build_object('id', gen_random_uuid(),
+                'last_heartbeat', now()))).* FROM pushmta_engine.mta_host h LIMIT 1
+            """
+        )
+        func gone() async throws -> [Bool] {
+            let hosts = try await fixture.store.engineFigures().hosts
+            return hosts.filter { $0.health == "gone" && $0.name == "push" }.map(\.isReplaced)
+        }
+        let beside = try await gone()
+        #expect(!beside.isEmpty && !beside.contains(true))
+        try await fixture.sql(
+            "UPDATE pushmta_engine.mta_host SET started_at = now() WHERE last_heartbeat > now() - interval '30 s'"
+        )
+        let later = try await gone()
+        #expect(!later.isEmpty && !later.contains(false))
+    }
+
     @Test func deliveriesAreCountedByState() async throws {
         let fixture = try await StoreFixture.make()
         let paused = try await fixture.startedDelivery()

@@ -151,6 +151,19 @@ struct PlanTests {
         )
     }
 
+    @Test("What a gateway says of thousands of tokens is looked up message by message")
+    func refusals() async throws {
+        let (fixture, _) = try await StoreFixture.prepared(messages: 10, partSize: 10)
+        // As a session has planned it while the day's tables were empty.
+        let types = "bigint[], integer[], text[], bigint[], bigint[], text, text[], text[], smallint[]"
+        let values = "'{1}', '{1}', '{x}', '{1}', '{1}', 'claimed', '{invalid}', '{x}', '{1}'"
+        let text = try await plan(fixture, TokenEventInsert.sql, types, values)
+        let lookUps = text.split(separator: "\n").filter {
+            $0.contains("Index Cond") && $0.contains("delivery_id = p.delivery_id")
+        }
+        #expect(!lookUps.isEmpty && lookUps.allSatisfy { $0.contains("sequence = e.sequence") }, "\(text)")
+    }
+
     @Test("What children and duties ask many times a second reads indexes of what is there to do, and nothing else")
     func polled() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 20_000, partSize: 20)

@@ -136,23 +136,39 @@ struct MassUnregisteredDrill: Drill {
         "the messages fail, no token is lost; an alarm names the command that undoes it, and everyone gets the next delivery"
     var needs: [DrillNeed] { [.simulator] }
     /// What is done, not how many requests meet it.
-    var minimumFaults: Int { 1 }
-    let messages: Int64 = 40_000
+    var minimumFaults: Int { GatewayPlan.both.count }
+    let messages: Int64 = 200_000
+    /// A slow gateway's, so that a delivery takes seconds.
+    private static let latencyMilliseconds: Int64 = 300
+    /// What each gateway refuses at least.
+    private static let leastRefused: Int64 = 1_000
 
     func run(_ site: DrillSite) async throws {
         let audience = try await site.openGateways(to: [.ios, .android])
         let store = try site.store()
+        // Afterwards both have children and connections.
+        _ = try await site.deliver(to: audience)
+        try await site.untilOver()
+        var plan = GatewayPlan()
+        plan.latencyMilliseconds = Self.latencyMilliseconds
+        try await site.setPlans(plan)
         let delivery = try await site.deliver(to: audience, allows: [.failed])
-        try await site.untilSent(delivery, share: 0.25)
-        try await site.fault("every token is dead") {
-            for (gateway, reason) in [("apns", "Unregistered"), ("fcm", "UNREGISTERED")] {
-                let answer = Cell.object([("reason", .text(reason))])
-                try await site.setPlan(GatewayPlan([("outage", .object([("answer", answer)]))]), gateway)
+        // Each when it is busy: one may have sent all before the other begins.
+        var calm = ["apns": "Unregistered", "fcm": "UNREGISTERED"]
+        try await site.until("requests at each gateway", within: DrillSite.timeout, every: .milliseconds(20)) {
+            for (gateway, counts) in try await site.gatewayCounts().byName
+            where counts.waiting >= DrillFault.leastStreams {
+                guard let reason = calm.removeValue(forKey: gateway) else { continue }
+                plan.faults = [("outage", .object([("answer", .object([("reason", .text(reason))]))]))]
+                try await site.setPlan(plan, gateway)
+                site.noteFaults("every token of \(gateway) is dead", number: 1, streams: Int64(counts.waiting))
             }
+            return calm.isEmpty
         }
-        try await site.until("thousands of messages that failed", within: DrillSite.timeout) {
-            let progress = try await site.progress(delivery)
-            return progress.failed >= site.messages / 4 || progress.pending == 0
+        try await site.until("\(Self.leastRefused) tokens that each gateway calls dead", within: DrillSite.timeout) {
+            try await site.gatewayCounts().byName.allSatisfy {
+                $0.counts.outage?.requests.reduce(0, +) ?? 0 >= Self.leastRefused
+            }
         }
         try await site.setPlans(.calm)
         try await site.untilOver()

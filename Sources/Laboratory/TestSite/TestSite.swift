@@ -6,6 +6,7 @@ import NIOPosix
 import OperatingSystem
 import PushCore
 import Store
+import Synchronization
 import SystemPackage
 
 /// Everything that a test site needs on one machine, in one folder: a private cluster, the gateway simulator, a supervisor; a
@@ -337,13 +338,17 @@ struct FolderLock: Sendable {
 
 /// Ports for servers that do not choose one by themselves.
 enum FreePort {
-    /// A port of this machine that was free a moment ago.
+    private static let given = Mutex<Set<Int>>([])
+
+    /// A port of this machine that was free a moment ago, and that this process has asked for only once.
     static func any() async throws -> Int {
-        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .bind(host: "127.0.0.1", port: 0).get()
-        let port = channel.localAddress?.port ?? 0
-        try await channel.close()
-        return port
+        while true {
+            let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .bind(host: "127.0.0.1", port: 0).get()
+            let port = channel.localAddress?.port ?? 0
+            try await channel.close()
+            if given.withLock({ $0.insert(port).inserted }) { return port }
+        }
     }
 
     /// Waits until something listens on a port of this machine.

@@ -17,7 +17,7 @@ extension ConnectionLoop {
             ownsSession = true
         }
         exclusive = ExclusiveOperation(kind: kind, text: text, ownsSession: ownsSession, waiting: submission)
-        guard PQsendQuery(connection, text) == 1 else { throw lost() }
+        guard PQsendQuery(connection, text) == 1 else { try fail() }
         try flush()
     }
 
@@ -43,7 +43,7 @@ extension ConnectionLoop {
         case (.copyEnd(let failed), .copyIn):
             operation.waiting = submission
             operation.phase = .ending
-            guard PQputCopyEnd(connection, failed ? "given up by the client" : nil) == 1 else { throw lost() }
+            guard PQputCopyEnd(connection, failed ? "given up by the client" : nil) == 1 else { try fail() }
             try flush()
             // The server's refusal may have been read before, when libpq was not yet asked for it.
             try receiveExclusive()
@@ -69,7 +69,7 @@ extension ConnectionLoop {
                 Int32(truncatingIfNeeded: bytes.count)
             )
         }
-        guard sent == 1 else { throw lost() }
+        guard sent == 1 else { try fail() }
         try flush()
     }
 
@@ -120,7 +120,7 @@ extension ConnectionLoop {
         let isScript = operation.kind == .script
         var error = PostgresError(result: result, statement: isScript ? nil : operation.text)
         if PostgresError.isFatal(result) { throw error.asLossOfConnection() }
-        if PQstatus(connection) == CONNECTION_BAD { throw lost() }
+        if error.sqlState == nil, PQstatus(connection) == CONNECTION_BAD { throw lost() }
         mailbox.note(error)
         if isScript, let position = PostgresError.field(result, .position).flatMap({ Int($0) }) {
             let line = operation.text.unicodeScalars.prefix(max(0, position - 1)).count { $0 == "\n" } + 1

@@ -108,7 +108,7 @@ extension ConnectionLoop {
 
     /// libpq refuses to send only when the connection is broken or memory is out: both end the connection.
     private func require(_ success: Int32) throws(PostgresError) {
-        guard success == 1 else { throw lost() }
+        guard success == 1 else { try fail() }
     }
 }
 
@@ -133,7 +133,8 @@ extension ConnectionLoop {
                 try handle(result, of: group)
             } else {
                 nulls += 1
-                guard nulls < Self.maximumNullsInARow, PQstatus(connection) == CONNECTION_OK else { throw lost() }
+                // Also where the connection is known to be gone: the server's last word may be behind results that were read with it.
+                guard nulls < Self.maximumNullsInARow else { throw lost() }
             }
         }
         if inFlight.isEmpty, PQpipelineStatus(connection) != PQ_PIPELINE_OFF {
@@ -203,7 +204,8 @@ extension ConnectionLoop {
         let statement = index.map { group.statements[$0].sql }
         let error = PostgresError(result: result, statement: statement, index: index)
         if PostgresError.isFatal(result) { throw error.asLossOfConnection() }
-        if PQstatus(connection) == CONNECTION_BAD { throw lost() }
+        // An error without a state is libpq's own.
+        if error.sqlState == nil, PQstatus(connection) == CONNECTION_BAD { throw lost() }
         mailbox.note(error)
         if group.error == nil { group.error = error }
     }

@@ -189,9 +189,14 @@ final class ConnectionLoop {
         case 1: needsFlush = true
         default:
             needsFlush = false
-            try receive()
-            throw lost()
+            try fail()
         }
+    }
+
+    /// Ends the connection after libpq refused to send. What the server said last may have been read and not yet handled.
+    func fail() throws(PostgresError) -> Never {
+        try receive()
+        throw lost()
     }
 
     /// The connection is gone; says why as well as anybody knows.

@@ -113,7 +113,7 @@ public enum DeviceSetting {
 
     /// What is wrong with a time zone; nil if nothing is, or if it is empty.
     public static func problem(timeZone: String) -> String? {
-        isWord(timeZone, marks: "/_+-") ? nil : "is none: the name of a zone, as in Europe/Paris"
+        isWord(timeZone, marks: "/_+-") ? nil : "is not a time zone: give a name such as Europe/Paris"
     }
 
     private static func isWord(_ text: String, marks: String) -> Bool {

@@ -420,7 +420,7 @@ BEGIN
     RETURN named.opted_out <> says_no OR others > 0;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.keep_opt_out(bigint, boolean) IS
-    'Does what pushmta.set_opt_out does, and returns whether that changed anything. Whoever calls it puts it on record.';
+    'Does what pushmta.set_opt_out does, and returns whether that changed anything. The caller logs it.';
 
 CREATE FUNCTION pushmta.set_opt_out(device bigint, opted_out boolean) RETURNS void LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$

@@ -500,7 +500,7 @@ BEGIN
     RETURN added;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.put_exclusions(text, text[], bigint[], text[]) IS
-    'Adds to an exclusion list; returns how many are new on it. Whoever calls it puts it on record.';
+    'Adds to an exclusion list; returns how many are new on it. The caller logs it.';
 
 CREATE FUNCTION pushmta.add_exclusions(
     list text, user_keys text[] DEFAULT NULL, subscription_ids bigint[] DEFAULT NULL, push_tokens text[] DEFAULT NULL
@@ -534,7 +534,7 @@ BEGIN
     RETURN removed;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.take_exclusions(text, text[], bigint[], text[]) IS
-    'Takes off an exclusion list; returns how many were on it. Whoever calls it puts it on record.';
+    'Takes off an exclusion list; returns how many were on it. The caller logs it.';
 
 CREATE FUNCTION pushmta.remove_exclusions(
     list text, user_keys text[] DEFAULT NULL, subscription_ids bigint[] DEFAULT NULL, push_tokens text[] DEFAULT NULL
@@ -542,7 +542,6 @@ CREATE FUNCTION pushmta.remove_exclusions(
 DECLARE
     n bigint := take_exclusions(list, user_keys, subscription_ids, push_tokens);
 BEGIN
-    -- How many, never who: rows of the log are never taken away, and somebody may ask to be forgotten.
     IF n > 0 THEN
         PERFORM note_change('list.take', list, n::text);
     END IF;

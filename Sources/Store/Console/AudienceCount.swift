@@ -82,8 +82,9 @@ struct AudienceCounter {
     private static let (width, windows): (Int64, Int) = (250, 20)
     /// Of a normal distribution 19 of 20 values lie within so many deviations.
     private static let deviations = 1.96
-    /// Where a sample has found no one, there are with the same probability no more than three times its share (the rule of three).
-    private static let mostOfNone = 3.0
+    /// Where all windows agree (mostly because no one was found), no more than so many in all that were looked at would differ by one, with
+    /// the same probability (the rule of three).
+    private static let mostThatDiffer = 3.0
 
     /// Counts the subscriptions of an application from the first on, until all are counted or the time is over.
     func count(_ application: Int32, until deadline: ContinuousClock.Instant) async throws -> (Sum, isWhole: Bool) {
@@ -129,7 +130,7 @@ struct AudienceCounter {
             rounds += 1
         } while ContinuousClock.now < deadline
         var (chosen, excluded) = (Double(known.chosen), Double(known.excluded))
-        var (variance, ofNone) = (0.0, 0.0)
+        var (variance, unseen) = (0.0, 0.0)
         for (application, range) in ranges {
             let looked = Double(rounds * Self.windows)
             // How many windows the application has.
@@ -140,10 +141,11 @@ struct AudienceCounter {
             chosen += sum / looked * all
             excluded += found.reduce(0.0) { $0 + Double($1.excluded) } / looked * all
             // Windows in which no one was found count as 0.
-            variance += max(squares - sum * sum / looked, 0) / (looked - 1) / looked * all * all
-            if sum == 0 { ofNone += Self.mostOfNone / looked * all }
+            let spread = max(squares - sum * sum / looked, 0)
+            variance += spread / (looked - 1) / looked * all * all
+            if spread == 0 { unseen += Self.mostThatDiffer / looked * all }
         }
-        let error = max(Self.deviations * variance.squareRoot() + ofNone, 1)
+        let error = max(Self.deviations * variance.squareRoot() + unseen, 1)
         let unit = Self.unit(error)
         return AudienceCount(
             count: max(Self.rounded(chosen, unit), least.chosen),

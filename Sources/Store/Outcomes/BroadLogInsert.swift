@@ -225,6 +225,8 @@ enum TokenEventInsert {
         )
     }
 
+    /// Each outcome is looked up by itself: a join would read all of the delivery for each, as long as nothing is known of the day's tables,
+    /// and a gateway that calls every token dead sends thousands at once.
     static let sql = """
         INSERT INTO pushmta_engine.token_event (application_id, subscription_id, kind, delivery_id, sequence, reason, since, part_id,
             new_token, dated)
@@ -235,8 +237,8 @@ enum TokenEventInsert {
             $9::smallint[]) e(part_id, sequence, reason, since, token, kind, new_token, certain)
         JOIN pushmta_engine.delivery_part p ON p.id = e.part_id
             AND ($6::text IS NULL OR p.fencing_token = e.token AND p.state = $6::text)
-        JOIN pushmta_engine.broad_log b
-            ON b.log_day = p.log_day AND b.delivery_id = p.delivery_id AND b.sequence = e.sequence
+        CROSS JOIN LATERAL (SELECT o.subscription_id FROM pushmta_engine.broad_log o
+            WHERE o.log_day = p.log_day AND o.delivery_id = p.delivery_id AND o.sequence = e.sequence LIMIT 1) b
         WHERE NOT EXISTS (SELECT FROM pushmta_engine.forgotten_subscription f WHERE f.subscription_id = b.subscription_id)
         """
 }

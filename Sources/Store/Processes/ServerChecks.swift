@@ -131,9 +131,12 @@ extension Store {
             OR EXISTS (SELECT FROM pg_roles r WHERE r.rolname = 'pushmta_runtime' AND pg_has_role(r.oid, 'USAGE'))
         """
 
-    /// Whether this user sees since when sessions of other roles have held what PushMTA waits for.
-    public func seesOtherSessions() async throws -> Bool {
-        try await query("SELECT pg_has_role('pg_read_all_stats', 'USAGE')").bool(0, 0)
+    /// This user, as SQL writes it, if it does not see since when sessions of other roles have held what PushMTA waits for; else nil.
+    public func userBlindToSessions() async throws -> String? {
+        try await query(
+            "SELECT CASE WHEN NOT pg_has_role('pg_read_all_stats', 'USAGE') THEN quote_ident(current_user) END"
+        )
+        .textOrNil(0, 0)
     }
 
     /// The replicas that follow; base backups and subscribers of logical replication, which cannot take over, do not count. None on a

@@ -24,16 +24,23 @@ struct Migrator {
     /// Days for which partitions are made ahead.
     static let daysAhead = 7
 
-    /// Does it in one transaction. A second caller waits for the record of versions, or, in a new database, for the schema's name: then
-    /// its attempt fails, and the next one finds everything there.
+    /// Does it in one transaction. A second caller waits for the record of versions; in a new database, which has none, for the first
+    /// caller's advisory lock.
     func migrate(_ versions: [SchemaVersion] = SchemaVersion.all) async throws -> MigrationReport {
         // Compiling the query of the rights takes 0.5 s, running it 20 ms.
-        try await connection.run(script: "SET jit = off; SET lock_timeout = '\(Self.lockTimeoutSeconds)s'")
+        try await connection.run(script: "SET jit = off; SET lock_timeout = '\(Self.lockTimeoutSeconds)s'; BEGIN")
         do {
-            return try await attempt(versions)
-        } catch let error as PostgresError where error.isUniqueViolation || error.sqlState == "42P06" {
-            return try await attempt(versions)
-        } catch let error as PostgresError where error.sqlState == "55P03" {
+            let isNew = try await isNew()
+            if isNew { try await connection.run(script: Self.lockOfNewDatabase) }
+            if try await !self.isNew() { try await connection.run(script: Self.lock) }
+            try await makeRoles(isNew: isNew)
+            let report = try await migrateLocked(versions)
+            try await connection.run(script: "COMMIT")
+            return report
+        } catch {
+            // Nothing of the attempt must stay; a lost connection has seen to that already.
+            _ = try? await connection.run(script: "ROLLBACK")
+            guard let error = error as? PostgresError, error.sqlState == "55P03" else { throw error }
             throw StoreError(
                 .conflict,
                 "Another session has held a table of the schema for \(Self.lockTimeoutSeconds) s: \(error.message).",
@@ -42,24 +49,14 @@ struct Migrator {
         }
     }
 
-    private func attempt(_ versions: [SchemaVersion]) async throws -> MigrationReport {
-        let isNew = try await InstalledSchema.read(connection) == .none
-        try await makeRoles(isNew: isNew)
-        try await connection.run(script: "BEGIN")
-        do {
-            if !isNew { try await connection.run(script: Self.lock) }
-            let report = try await migrateLocked(versions)
-            try await connection.run(script: "COMMIT")
-            return report
-        } catch {
-            // Nothing of the attempt must stay; a lost connection has seen to that already.
-            _ = try? await connection.run(script: "ROLLBACK")
-            throw error
-        }
-    }
+    private func isNew() async throws -> Bool { try await InstalledSchema.read(connection) == .none }
 
     /// Others read the record meanwhile.
     private static let lock = "LOCK TABLE pushmta_engine.schema_version IN SHARE ROW EXCLUSIVE MODE"
+
+    /// The schema's name alone does not make callers wait: one that has just seen no schema may go on seeing none for a moment
+    /// after the first has committed.
+    private static let lockOfNewDatabase = "SELECT pg_advisory_xact_lock(hashtextextended('pushmta migrate', 0))"
 
     private func migrateLocked(_ versions: [SchemaVersion]) async throws -> MigrationReport {
         let installed = try await InstalledSchema.read(connection)

@@ -57,8 +57,8 @@ extension Store {
         return time
     }
 
-    /// Attempts of a batch that meets somebody's change of the same subscriptions: a gateway's word on a token, an opt-out. Each of
-    /// these is over in milliseconds.
+    /// Attempts of a batch that meets another change of the same subscriptions: a gateway's word on a token, or an opt-out. Most of these
+    /// are over in milliseconds.
     private static let mostAttempts = 8
 
     private func importBatch(
@@ -97,7 +97,7 @@ extension Store {
                         hint: "import the file again"
                     )
                 }
-                // Nothing of the batch is in. Whoever holds a lock may hold it for seconds.
+                // Nothing of the batch is in. Another session may hold a lock for seconds.
                 let most = error.isLockTimeout ? 500 : 10
                 try await Task.sleep(for: .milliseconds(Int.random(in: 1...most * attempt)))
                 attempt += 1

@@ -70,7 +70,7 @@ final class APIDatabase: Sendable {
                     conflicts += 1
                     try? await Task.sleep(for: .milliseconds(Int.random(in: 1...10 * conflicts)))
                     hold(lane)
-                case .conflict, .locked: throw .unavailable("Somebody else changes the same things.", retryAfter: 1)
+                case .conflict, .locked: throw .unavailable("Another request changes the same things.", retryAfter: 1)
                 case .value where (error as? PostgresError)?.code != .type:
                     logger.info("The database refuses a value of a request of the API: \(error)")
                     throw .refusedValue

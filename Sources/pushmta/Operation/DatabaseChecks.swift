@@ -49,7 +49,7 @@ struct DatabaseChecks: Sendable {
     private func rights(_ store: Store) async -> [CheckResult] {
         do {
             return Self.rights(try await store.missingRights()) + Self.spare(try await store.spareRights())
-                + [Self.view(ofOthers: try await store.seesOtherSessions())]
+                + [Self.sessions(hiddenFrom: try await store.userBlindToSessions())]
         } catch {
             return [CheckResult("roles", .failed, CommandFailure.words(of: error))]
         }
@@ -102,13 +102,13 @@ struct DatabaseChecks: Sendable {
     }
 
     /// A lock of a row that another role holds is an alarm only where its begin can be seen.
-    private static func view(ofOthers isThere: Bool) -> CheckResult {
+    private static func sessions(hiddenFrom user: String?) -> CheckResult {
         let subject = "sessions of other roles"
-        guard !isThere else { return CheckResult(subject, .ok, "visible: alarms name those that hold locks") }
+        guard let user else { return CheckResult(subject, .ok, "visible: alarms name those that hold locks") }
         return CheckResult(
             subject,
             .warning,
-            "hidden from this user, so that no alarm names one that holds a row for long. An administrator runs: GRANT pg_monitor TO that user;"
+            "hidden, so that no alarm names one that holds a row for long. An administrator runs: GRANT pg_monitor TO \(user);"
         )
     }
 

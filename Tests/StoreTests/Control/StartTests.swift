@@ -93,7 +93,6 @@ struct StartTests {
             try await connection.run(
                 script: """
                     BEGIN;
-                    SELECT pg_sleep(0.01);
                     SELECT pushmta.start_delivery(\(id), \(moment));
                     SELECT pushmta.send_message(\(id), user_key => 'shop-ios-1');
                     COMMIT

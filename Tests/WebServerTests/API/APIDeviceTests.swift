@@ -178,7 +178,7 @@ import Testing
             "it has line breaks or control characters"
         ),
         (#"{"application": "shop-ios", "pushToken": "ab", "locale": "!!"}"#, "/locale", "it is not a locale"),
-        (#"{"application": "shop-ios", "pushToken": "ab", "timeZone": "Europe Paris"}"#, "/timeZone", "it is none"),
+        (#"{"application": "shop-ios", "pushToken": "ab", "timeZone": "Europe Paris"}"#, "/timeZone", "it is not"),
         (#"{"application": "shop-ios", "pushToken": "ab", "pushToken": "cd"}"#, "/pushToken", "it is there twice"),
     ])
     func whatIsWrongIsToldWithItsPath(body: String, path: String, problem: String) async throws {
