@@ -221,6 +221,14 @@ extension Store {
         try await with { try await $0.transaction(.readCommitted, body) }
     }
 
+    /// Runs a transaction that begins with these statements, in one round trip.
+    func transaction<T: Sendable>(
+        first statements: [PostgresStatement],
+        _ body: (PostgresTransaction, [PostgresResult]) async throws -> T
+    ) async throws -> T {
+        try await with { try await $0.transaction(.readCommitted, first: statements, body) }
+    }
+
     /// Reads the first row of an answer, or throws `notFound` with these words.
     func first<T>(
         _ result: PostgresResult,

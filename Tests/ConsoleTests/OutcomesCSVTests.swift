@@ -87,7 +87,7 @@ import Testing
             )
         )
         let delivery = try await site.delivery()
-        let job = try #require(try await site.admin.claimDeliveryToPrepare(host: host))
+        let job = try #require(try await site.admin.claimDeliveriesToPrepare(host: host).first)
         while try await !site.admin.prepareChunk(job, partSize: 10, partsPerChunk: 50).done {}
         try await site.sql("UPDATE pushmta_engine.subscription SET push_token = 'secret-token-' || id")
         let oda = try await site.session(.operate)
@@ -177,7 +177,7 @@ import Testing
         )
         try await site.admin.registerHost(report)
         let delivery = try await site.delivery()
-        let job = try #require(try await site.admin.claimDeliveryToPrepare(host: host))
+        let job = try #require(try await site.admin.claimDeliveriesToPrepare(host: host).first)
         while try await !site.admin.prepareChunk(job, partSize: 10, partsPerChunk: 50).done {}
         let oda = try await site.session(.operate)
         let path = "/deliveries/\(delivery)/messages"

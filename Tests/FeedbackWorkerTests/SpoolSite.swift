@@ -32,7 +32,7 @@ struct SpoolSite {
             NewDelivery(label: "test", applications: ["shop-ios"], content: #"{"ios": {"title": "a"}}"#)
         )
         try await site.store.startDelivery(delivery)
-        guard let job = try await site.store.claimDeliveryToPrepare(host: host) else {
+        guard let job = try await site.store.claimDeliveriesToPrepare(host: host).first else {
             throw StoreError(.notFound, "There is nothing to prepare.")
         }
         while try await !site.store.prepareChunk(job, partSize: 1_000, partsPerChunk: 50).done {}

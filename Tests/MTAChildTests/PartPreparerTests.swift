@@ -40,7 +40,9 @@ import Testing
                 )
             )
             try await store.startDelivery(delivery)
-            let job = try #require(try await store.claimDeliveryToPrepare(host: "6f9619ff-8b86-4011-b42d-00cf4fc964ff"))
+            let job = try #require(
+                try await store.claimDeliveriesToPrepare(host: "6f9619ff-8b86-4011-b42d-00cf4fc964ff").first
+            )
             while try await !store.prepareChunk(job, partSize: 1_000, partsPerChunk: 50).done {}
             let application = try await store.application(named: "shop-ios")
             return World(

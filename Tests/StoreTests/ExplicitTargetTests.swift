@@ -66,7 +66,7 @@ struct ExplicitTargetTests {
     @Test("A subscription that registered after the start of preparation is nobody's target")
     func afterTheFreeze() async throws {
         let (fixture, id) = try await started([("user_key", "A"), ("push_token", "t9"), ("subscription_id", "6")])
-        let job = try required(try await fixture.store.claimDeliveryToPrepare(host: "a"))
+        let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: "a").first)
         try await fixture.sql(
             """
             INSERT INTO pushmta_engine.subscription (id, application_id, push_token, user_key)

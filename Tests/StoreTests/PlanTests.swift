@@ -75,7 +75,7 @@ struct PlanTests {
         let inherited = try await plan(fixture, Store.inheritedAmbiguousSQL, "bigint", "1")
         #expect(inherited.contains("delivery_part_pkey") && inherited.contains("delivery_part_recovery_pkey"))
         #expect(!inherited.contains("Seq Scan"))
-        let pick = try await plan(fixture, Store.pickSQL, "text, bigint[], smallint", "'a', '{1}', -100")
+        let pick = try await plan(fixture, Store.pickSQL, "text, bigint[], smallint, integer", "'a', '{1}', -100, 10")
         #expect(
             pick.contains("delivery_pending") && pick.contains("delivery_preparing") && !pick.contains("Seq Scan"),
             "\(pick)"

@@ -11,7 +11,7 @@ struct PreparationTests {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 2500)
         let id = try await fixture.startedDelivery()
-        let job = try required(try await fixture.store.claimDeliveryToPrepare(host: "a"))
+        let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: "a").first)
         #expect(job.deliveryID == id && !job.resumed && job.applications.map(\.name) == ["shop-ios"])
         let first = try await fixture.store.prepareChunk(job, partSize: 50, partsPerChunk: 20)
         #expect(first == ChunkResult(messages: 1000, excluded: 0, parts: 20, done: false, busy: false))
@@ -36,7 +36,7 @@ struct PreparationTests {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 7)
         let id = try await fixture.startedDelivery()
-        let job = try required(try await fixture.store.claimDeliveryToPrepare(host: "a"))
+        let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: "a").first)
         let chunk = try await fixture.store.prepareChunk(job, partSize: 50, partsPerChunk: 20)
         #expect(chunk == ChunkResult(messages: 7, excluded: 0, parts: 1, done: true, busy: false))
         #expect(try await fixture.store.deliveryProgress(id).state == .inProgress)
@@ -46,7 +46,7 @@ struct PreparationTests {
             "INSERT INTO pushmta.delivery_target (delivery_id, subscription_id) SELECT \(explicit), min(id) FROM pushmta_engine.subscription"
         )
         try await fixture.store.startDelivery(explicit)
-        let other = try required(try await fixture.store.claimDeliveryToPrepare(host: "a"))
+        let other = try required(try await fixture.store.claimDeliveriesToPrepare(host: "a").first)
         let only = try await fixture.store.prepareChunk(other, partSize: 50, partsPerChunk: 20)
         #expect(only == ChunkResult(messages: 1, excluded: 0, parts: 1, done: true, busy: false))
     }
@@ -61,7 +61,9 @@ struct PreparationTests {
         var jobs: [PreparationJob] = []
         for applications in [["shop-ios"], ["shop-ios", "shop-android"]] {
             _ = try await fixture.startedDelivery(applications)
-            jobs.append(try required(try await store.claimDeliveryToPrepare(host: "a", except: jobs.map(\.deliveryID))))
+            jobs.append(
+                try required(try await store.claimDeliveriesToPrepare(host: "a", except: jobs.map(\.deliveryID)).first)
+            )
         }
         let ids = jobs.map(\.deliveryID)
         // The delivery's applications are prepared one after the other, so that nothing is ready of its second one.
@@ -74,7 +76,7 @@ struct PreparationTests {
         #expect(try await waiting(own: 5, most: 8).isEmpty, "each has less than a chunk ready")
         try await fixture.sql("UPDATE pushmta_engine.delivery SET changed_at = now() - interval '1 minute'")
         #expect(try await waiting(own: 4, most: 8) == [ids[0]])
-        let other = try await fixture.other.claimDeliveryToPrepare(host: "b", except: [ids[1]])
+        let other = try await fixture.other.claimDeliveriesToPrepare(host: "b", except: [ids[1]]).first
         #expect(other == nil, "who waits is at it")
         #expect(try await fixture.claim().count == 1)
         #expect(try await waiting(own: 3, most: 8).isEmpty, "seven are ready")
@@ -88,7 +90,7 @@ struct PreparationTests {
         for priority in [0, 5] {
             let id = try await fixture.startedDelivery()
             try await fixture.sql("UPDATE pushmta_engine.delivery SET priority = \(priority) WHERE id = \(id)")
-            let job = try required(try await fixture.store.claimDeliveryToPrepare(host: "a", except: ids))
+            let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: "a", except: ids).first)
             _ = try await fixture.store.prepareChunk(job, partSize: 10, partsPerChunk: 4)
             ids.append(id)
         }
@@ -105,7 +107,7 @@ struct PreparationTests {
         for weight in [1, 2] {
             let id = try await fixture.startedDelivery()
             try await store.setDeliveryWeight(id, weight)
-            let job = try required(try await store.claimDeliveryToPrepare(host: "a", except: ids))
+            let job = try required(try await store.claimDeliveriesToPrepare(host: "a", except: ids).first)
             _ = try await store.prepareChunk(job, partSize: 10, partsPerChunk: 4)
             ids.append(id)
         }
@@ -133,7 +135,7 @@ struct PreparationTests {
             try await fixture.store.seedSubscriptions(application: application, count: 10)
         }
         let id = try await fixture.startedDelivery(["shop-ios", "shop-android"])
-        let job = try required(try await fixture.store.claimDeliveryToPrepare(host: "a"))
+        let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: "a").first)
         let chunk = try await fixture.store.prepareChunk(job)
         #expect(chunk.done && chunk.messages == 20 && chunk.parts == 2)
         #expect(try await fixture.store.deliveryProgress(id).state == .inProgress)
@@ -152,13 +154,15 @@ struct PreparationTests {
         try await fixture.sql(
             "UPDATE pushmta_engine.delivery SET start_at = now() + interval '1 hour' WHERE priority = 20"
         )
-        #expect(try await fixture.store.claimDeliveryToPrepare(host: "a", atLeast: 10) == nil)
-        let urgent = try required(try await fixture.store.claimDeliveryToPrepare(host: "a", atLeast: 1))
+        #expect(try await fixture.store.claimDeliveriesToPrepare(host: "a", atLeast: 10).first == nil)
+        let urgent = try required(try await fixture.store.claimDeliveriesToPrepare(host: "a", atLeast: 1).first)
         #expect(urgent.deliveryID == ids[9] && urgent.priority == 9)
-        let next = try required(try await fixture.store.claimDeliveryToPrepare(host: "a", except: [urgent.deliveryID]))
+        let next = try required(
+            try await fixture.store.claimDeliveriesToPrepare(host: "a", except: [urgent.deliveryID]).first
+        )
         #expect(next.deliveryID == ids[0])
         try await fixture.store.postponePreparation(next.deliveryID, reason: "a test")
-        let other = try await fixture.store.claimDeliveryToPrepare(host: "a", except: [urgent.deliveryID])
+        let other = try await fixture.store.claimDeliveriesToPrepare(host: "a", except: [urgent.deliveryID]).first
         #expect(other.map { $0.deliveryID != next.deliveryID } == true)
     }
 
@@ -175,11 +179,11 @@ struct PreparationTests {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 1000)
         let id = try await fixture.startedDelivery()
-        let job = try required(try await fixture.store.claimDeliveryToPrepare(host: "a"))
+        let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: "a").first)
         _ = try await fixture.store.prepareChunk(job, partSize: 100, partsPerChunk: 3)
-        #expect(try await fixture.other.claimDeliveryToPrepare(host: "b") == nil, "the first host is at it")
+        #expect(try await fixture.other.claimDeliveriesToPrepare(host: "b").first == nil, "the first host is at it")
         try await fixture.sql("UPDATE pushmta_engine.delivery SET changed_at = now() - interval '1 minute'")
-        let taken = try required(try await fixture.other.claimDeliveryToPrepare(host: "b"))
+        let taken = try required(try await fixture.other.claimDeliveriesToPrepare(host: "b").first)
         #expect(taken.resumed)
         try await fixture.prepareRest(taken)
         let distinct = try await fixture.sql(
@@ -200,7 +204,7 @@ struct PreparationTests {
             """
         )
         let id = try await fixture.startedDelivery()
-        let job = try required(try await fixture.store.claimDeliveryToPrepare(host: "a"))
+        let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: "a").first)
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 50)
         try await fixture.prepareRest(job)
         let progress = try await fixture.store.deliveryProgress(id)
@@ -334,7 +338,7 @@ struct PreparationTests {
             $$ BEGIN IF delivery = \(bad) THEN RAISE EXCEPTION 'no'; END IF; END $$
             """
         )
-        let job = try required(try await fixture.store.claimDeliveryToPrepare(host: "a"))
+        let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: "a").first)
         #expect(job.deliveryID == good)
         let progress = try await fixture.store.deliveryProgress(bad)
         #expect(progress.state == .pending && progress.waitingReason.contains("P0001"), "\(progress)")
@@ -348,7 +352,7 @@ struct PreparationTests {
             "ALTER TABLE pushmta_engine.external_account DROP CONSTRAINT IF EXISTS external_account_connector_check"
         )
         try await fixture.sql("UPDATE pushmta_engine.external_account SET connector = 'ios-next'")
-        #expect(try await fixture.store.claimDeliveryToPrepare(host: "a")?.deliveryID == nil)
+        #expect(try await fixture.store.claimDeliveriesToPrepare(host: "a").first?.deliveryID == nil)
         #expect(try await fixture.store.deliveryProgress(id).state == .pending)
     }
 

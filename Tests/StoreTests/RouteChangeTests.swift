@@ -167,7 +167,7 @@ struct RouteChangeTests {
         try await store.setTarget(ofDelivery: id, DeliveryTarget(filter: "mapping.city is null"))
         try await store.startDelivery(id)
         try await fixture.sql("ALTER TABLE person RENAME TO away")
-        #expect(try await store.claimDeliveryToPrepare(host: fixture.host) == nil)
+        #expect(try await store.claimDeliveriesToPrepare(host: fixture.host).first == nil)
         let waiting = try await store.deliveryProgress(id)
         #expect(waiting.state == .pending && waiting.waitingReason.contains("no view"))
         #expect(try await fixture.alarms("delivery_waiting").map(\.subject) == [String(id)])

@@ -162,11 +162,23 @@ extension PostgresConnection {
         isolation: isolated (any Actor)? = #isolation,
         _ body: (PostgresTransaction) async throws -> T
     ) async throws -> T {
+        try await transaction(mode, first: []) { transaction, _ in try await body(transaction) }
+    }
+
+    /// The same with statements that are sent along with BEGIN, in its round trip; the closure gets their results.
+    public func transaction<T: Sendable>(
+        _ mode: PostgresTransactionMode = .readCommitted,
+        first statements: [PostgresStatement],
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: (PostgresTransaction, [PostgresResult]) async throws -> T
+    ) async throws -> T {
+        try ParameterEncoder.check(statements)
         let session = mailbox.newSession()
-        _ = try await mailbox.perform(.open([PostgresStatement(mode.begin, prepare: false)]), session: session)
+        let opening = [PostgresStatement(mode.begin, prepare: false)] + statements
+        let opened = try await mailbox.perform(.open(opening), session: session).results(opening.count)
         let value: T
         do {
-            value = try await body(PostgresTransaction(connection: self, session: session))
+            value = try await body(PostgresTransaction(connection: self, session: session), Array(opened.dropFirst()))
         } catch {
             // The first error is the one to report; a lost connection rolls back by itself.
             let rollback = Request.Work.close([PostgresStatement("ROLLBACK", prepare: false)])

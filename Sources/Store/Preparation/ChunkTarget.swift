@@ -201,21 +201,29 @@ extension Store {
     /// A text that is no expression, one that is not a boolean, and one with parameters.
     private static let ofTexts: Set<String> = ["42601", "42804", "42P02", "42P18"]
 
-    /// Whom a delivery goes to, compiled.
+    /// Whom deliveries go to, compiled.
     ///
-    /// Throws `invalid`, or the database's own error, with the reason if its filter or its condition cannot be used.
-    func chunkTarget(of id: Int64) async throws -> ChunkTarget {
+    /// Throws `invalid`, or the database's own error, with the reason if a filter or a condition cannot be used.
+    func chunkTargets(of ids: [Int64]) async throws -> [Int64: ChunkTarget] {
         // It looks into lists that others fill, and may lock.
         let rows = try await group([
             Self.shortLockWait,
             PostgresStatement(
-                "SELECT \(ChunkTarget.columnsSQL) FROM pushmta_engine.delivery d WHERE d.id = $1",
-                [.int64(id)]
+                "SELECT d.id, \(ChunkTarget.columnsSQL) FROM pushmta_engine.delivery d WHERE d.id = ANY($1::bigint[])",
+                [.int64Array(ids)]
             ),
         ])[1]
-        guard rows.rowCount > 0 else { throw StoreError(.notFound, "There is no delivery \(id).") }
-        let target = try await ChunkTarget(rows, 0, from: 0) { try await targetMapping(delivery: id) }
-        guard let condition = target.rawSQL else { return target }
+        var targets: [Int64: ChunkTarget] = [:]
+        for row in 0..<rows.rowCount {
+            let id = try rows.int64(row, 0)
+            let target = try await ChunkTarget(rows, row, from: 1) { try await targetMapping(delivery: id) }
+            if let condition = target.rawSQL { try await checkCondition(condition, of: id) }
+            targets[id] = target
+        }
+        return targets
+    }
+
+    private func checkCondition(_ condition: String, of id: Int64) async throws {
         // One expression fits into both kinds of brackets. What closes a bracket to get out of its place fits into one at most.
         for shape in ["(\(condition)\n)", "ARRAY[\(condition)\n]::boolean[] = '{}'"] {
             let sql = "EXPLAIN SELECT FROM pushmta_engine.subscription s WHERE \(shape)"
@@ -231,7 +239,6 @@ extension Store {
                 )
             }
         }
-        return target
     }
 }
 

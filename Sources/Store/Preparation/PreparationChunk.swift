@@ -42,8 +42,14 @@ struct PreparationChunk {
         let all: Int64
     }
 
-    func run(_ transaction: PostgresTransaction) async throws -> ChunkResult {
-        let locked = try await transaction.execute(PostgresStatement(Self.lockSQL, [.int64(deliveryID)]))
+    /// What its transaction begins with.
+    var opening: [PostgresStatement] { [PostgresStatement(Self.lockSQL, [.int64(deliveryID)]), nextApplication] }
+
+    /// Makes it.
+    ///
+    /// - Parameter opened: the results of ``opening``.
+    func run(_ transaction: PostgresTransaction, opened: [PostgresResult]) async throws -> ChunkResult {
+        let locked = opened[0]
         guard locked.rowCount > 0 else {
             return ChunkResult(messages: 0, excluded: 0, parts: 0, done: false, busy: true)
         }
@@ -53,11 +59,11 @@ struct PreparationChunk {
         }
         if try locked.text(0, 1) == "explicit" {
             if try locked.bool(0, 2) { return try await finish(after: nil, transaction) }
-            let chunk = try await run(Self.explicit(target), [], limit: limit, transaction)
-            let end = try await transaction.execute(PostgresStatement(Self.endSQL, [.int64(deliveryID)]))
-            return try end.bool(0, 0) ? await finish(after: chunk, transaction) : chunk
+            let end = PostgresStatement(Self.endSQL, [.int64(deliveryID)])
+            let (chunk, isOver) = try await run(Self.explicit(target), [], limit: limit, then: end, transaction)
+            return try isOver.bool(0, 0) ? await finish(after: chunk, transaction) : chunk
         }
-        guard let application = try await nextApplication(transaction) else {
+        guard let application = try Self.application(opened[1]) else {
             return try await finish(after: nil, transaction)
         }
         // What a view said of people was asked for one application.
@@ -78,7 +84,13 @@ struct PreparationChunk {
             let rest = limit - chunk.messages - chunk.excluded
             let goesOn = target.readMapping == nil && ContinuousClock.now - began < Self.quickTime
             guard rest > 0, application == first || goesOn else { return chunk }
-            let more = try await run(Self.subscribers(target), [.int32(application)] + filter, limit: rest, transaction)
+            let (more, left) = try await run(
+                Self.subscribers(target),
+                [.int32(application)] + filter,
+                limit: rest,
+                then: nextApplication,
+                transaction
+            )
             chunk = ChunkResult(
                 messages: chunk.messages + more.messages,
                 excluded: chunk.excluded + more.excluded,
@@ -86,29 +98,38 @@ struct PreparationChunk {
                 done: false,
                 busy: false
             )
-            next = try await nextApplication(transaction)
+            next = try Self.application(left)
             // It has not seen all of this application: it has looked at as many as a chunk may.
             guard next != application else { return chunk }
         }
         return try await finish(after: chunk, transaction)
     }
 
-    private func nextApplication(_ transaction: PostgresTransaction) async throws -> Int32? {
-        let next = try await transaction.execute(PostgresStatement(Self.nextApplicationSQL, [.int64(deliveryID)]))
-        return next.rowCount > 0 ? try next.int32(0, 0) : nil
+    private var nextApplication: PostgresStatement {
+        PostgresStatement(Self.nextApplicationSQL, [.int64(deliveryID)])
     }
 
+    private static func application(_ next: PostgresResult) throws -> Int32? {
+        next.rowCount > 0 ? try next.int32(0, 0) : nil
+    }
+
+    /// Makes the messages of one statement.
+    ///
+    /// - Parameter look: what is to be asked afterwards, in the same round trip.
+    /// - Returns: what was made, and the answer to that.
     private func run(
         _ sql: String,
         _ more: [PostgresValue],
         limit: Int64,
+        then look: PostgresStatement,
         _ transaction: PostgresTransaction
-    ) async throws -> ChunkResult {
+    ) async throws -> (ChunkResult, PostgresResult) {
         let parameters: [PostgresValue] = [
             .int64(deliveryID), .int64(limit), .int32(partSize), .int32(min(Self.smallestPart, partSize)),
             .int32(target.isGrouped ? Self.groupedSpread : Self.spread),
         ]
-        let made = try await transaction.execute(PostgresStatement(sql, parameters + more))
+        let results = try await transaction.execute([PostgresStatement(sql, parameters + more), look])
+        let made = results[0]
         CrashPoint.midChunk.reached()
         if target.triesEach, made.columnCount > 4 {
             let (failed, all) = (try made.int64(0, 3), try made.int64(0, 4))
@@ -117,13 +138,14 @@ struct PreparationChunk {
         if target.people != nil, try made.int64(0, made.columnCount - 1) > 0 {
             throw MappedPeople.Changed()
         }
-        return ChunkResult(
+        let chunk = ChunkResult(
             messages: try made.int64(0, 0),
             excluded: try made.int64(0, 1),
             parts: Int(try made.int64(0, 2)),
             done: false,
             busy: false
         )
+        return (chunk, results[1])
     }
 
     private func finish(after chunk: ChunkResult?, _ transaction: PostgresTransaction) async throws -> ChunkResult {

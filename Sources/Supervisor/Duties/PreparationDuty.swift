@@ -18,9 +18,13 @@ actor PreparationDuty {
     private static let slowLimit = Duration.seconds(30)
     /// So many times smaller are the chunks of a slow delivery.
     private static let slowDivisor = 10
-    /// Deliveries that are begun before others go on: a short one that has just begun does not wait for a round of long ones. No more are
-    /// under way at once, so that what is begun ends first, however many are to begin; those that wait for children do not count.
+    /// Deliveries that are begun before others go on: a short one that has just begun does not wait for a round of long ones. No more of
+    /// one priority are under way at once, so that what is begun ends first, however many are to begin; those that wait for children do
+    /// not count.
     private static let newAtOnce = 10
+    /// For so long those that were claimed together are begun one after the other: ten small ones take as long. Then it is looked again
+    /// whether there is a more urgent one.
+    private static let beginningTime = Duration.milliseconds(100)
 
     private let store: Store
     private let slowStore: Store
@@ -74,15 +78,16 @@ actor PreparationDuty {
     ///
     /// - Parameter least: the priority of what is in hand and can go on: what is less urgent does not begin before.
     private func beginNew(atLeast least: Int16 = .min) async throws -> Bool {
-        for count in 0..<Self.newAtOnce where isClaiming() {
-            guard jobs.count(where: { !waiting.contains($0.deliveryID) && $0.priority >= least }) < Self.newAtOnce
-            else {
-                return count > 0
-            }
-            let inHand = (jobs + slowJobs).map(\.deliveryID)
-            guard
-                let job = try await store.claimDeliveryToPrepare(host: hostID, except: inHand, atLeast: least)
-            else { return count > 0 }
+        guard isClaiming() else { return false }
+        let room = Self.newAtOnce - jobs.count { !waiting.contains($0.deliveryID) && $0.priority >= least }
+        let new = try await store.claimDeliveriesToPrepare(
+            host: hostID,
+            except: (jobs + slowJobs).map(\.deliveryID),
+            // What is more urgent than all in hand begins however many these are.
+            atLeast: room > 0 ? least : Int16(clamping: Int(least) + 1),
+            most: room > 0 ? room : Self.newAtOnce
+        )
+        for job in new {
             if let problem = PreparationCheck.problem(with: job) {
                 try await giveBack(job, problem)
                 continue
@@ -93,9 +98,11 @@ actor PreparationDuty {
                 logger.warning("\(warning)", metadata: Self.keys(job))
             }
             jobs.append(job)
-            try await go(on: job)
         }
-        return true
+        // Whoever is left after that long has a turn with the others, where the most urgent go first.
+        let end = ContinuousClock.now + Self.beginningTime
+        for job in new where isInHand(job) && isClaiming() && ContinuousClock.now < end { try await go(on: job) }
+        return !new.isEmpty
     }
 
     /// Goes round once, over the most urgent of those that need not wait; an error of one delivery comes to light after the others had

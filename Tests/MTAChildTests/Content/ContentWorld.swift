@@ -47,7 +47,9 @@ struct ContentWorld {
             "UPDATE pushmta_engine.tracking_key SET key = decode('000102030405060708090a0b0c0d0e0f', 'hex')",
             database
         )
-        let job = try #require(try await store.claimDeliveryToPrepare(host: "6f9619ff-8b86-4011-b42d-00cf4fc964ff"))
+        let job = try #require(
+            try await store.claimDeliveriesToPrepare(host: "6f9619ff-8b86-4011-b42d-00cf4fc964ff").first
+        )
         while try await !store.prepareChunk(job).done {}
         return ContentWorld(perPlatform: perPlatform, database: database, store: store, delivery: delivery)
     }

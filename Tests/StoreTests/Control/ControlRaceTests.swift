@@ -115,7 +115,7 @@ struct ControlRaceTests {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 60)
         let id = try await fixture.startedDelivery()
-        let job = try required(try await fixture.store.claimDeliveryToPrepare(host: fixture.host))
+        let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: fixture.host).first)
         _ = try await fixture.store.prepareChunk(job, partSize: 20, partsPerChunk: 1)
         let chunk = """
             SELECT state FROM pushmta_engine.delivery WHERE id = \(id) FOR NO KEY UPDATE;

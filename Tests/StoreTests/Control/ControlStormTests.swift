@@ -44,7 +44,7 @@ struct ControlStormTests {
         while !storm.isOver {
             let progress = try await store.deliveryProgress(id)
             if progress.prepared || progress.state.isFinal { break }
-            guard let job = try await store.claimDeliveryToPrepare(host: fixture.host) else { continue }
+            guard let job = try await store.claimDeliveriesToPrepare(host: fixture.host).first else { continue }
             while try await !store.prepareChunk(job, partSize: 20, partsPerChunk: 3).done {}
         }
         await store.close()

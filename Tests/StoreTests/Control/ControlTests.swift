@@ -18,7 +18,7 @@ struct ControlTests {
         try await fixture.store.pauseDelivery(id)
         try await fixture.store.pauseDelivery(id)
         #expect(try await state(fixture, id) == .paused)
-        #expect(try await fixture.store.claimDeliveryToPrepare(host: fixture.host) == nil)
+        #expect(try await fixture.store.claimDeliveriesToPrepare(host: fixture.host).first == nil)
         try await fixture.store.resumeDelivery(id)
         try await fixture.store.resumeDelivery(id)
         #expect(try await state(fixture, id) == .pending)
@@ -31,17 +31,17 @@ struct ControlTests {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 100)
         let id = try await fixture.startedDelivery()
-        let job = try required(try await fixture.store.claimDeliveryToPrepare(host: fixture.host))
+        let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: fixture.host).first)
         #expect(try await fixture.store.prepareChunk(job, partSize: 10, partsPerChunk: 2).messages == 20)
         try await fixture.store.pauseDelivery(id)
         #expect(try await fixture.parts(id, "waiting") == 2)
         let refused = try await fixture.store.prepareChunk(job, partSize: 10, partsPerChunk: 2)
         #expect(refused.done && refused.messages == 0)
-        #expect(try await fixture.store.claimDeliveryToPrepare(host: "other") == nil)
+        #expect(try await fixture.store.claimDeliveriesToPrepare(host: "other").first == nil)
         try await fixture.store.resumeDelivery(id)
         #expect(try await state(fixture, id) == .preparing)
         #expect(try await fixture.parts(id, "ready") == 2)
-        let again = try required(try await fixture.store.claimDeliveryToPrepare(host: "other"))
+        let again = try required(try await fixture.store.claimDeliveriesToPrepare(host: "other").first)
         #expect(again.resumed)
         while try await !fixture.store.prepareChunk(again, partSize: 10, partsPerChunk: 2).done {}
         #expect(try await state(fixture, id) == .inProgress)
@@ -106,13 +106,13 @@ struct ControlTests {
         let fixture = try await StoreFixture.make()
         let id = try await fixture.startedDelivery(explicit: wanted == "editing")
         var job: PreparationJob?
-        if wanted == "preparing" { job = try await fixture.store.claimDeliveryToPrepare(host: fixture.host) }
+        if wanted == "preparing" { job = try await fixture.store.claimDeliveriesToPrepare(host: fixture.host).first }
         if wanted == "paused" { try await fixture.store.pauseDelivery(id) }
         #expect(try await state(fixture, id).rawValue == wanted)
         try await fixture.store.stopDelivery(id)
         let progress = try await fixture.store.deliveryProgress(id)
         #expect(progress.state == .stopped && progress.finishedAt != nil)
-        #expect(try await fixture.store.claimDeliveryToPrepare(host: "other") == nil)
+        #expect(try await fixture.store.claimDeliveriesToPrepare(host: "other").first == nil)
         if let job { #expect(try await fixture.store.prepareChunk(job).done) }
         #expect(try await state(fixture, id) == .stopped)
     }

@@ -37,7 +37,7 @@ struct StartTests {
             #expect(try await fixture.parts(day.id, "ready") == 2)
             #expect(try await fixture.store.deliveryProgress(id).state == .inProgress)
             // Nothing is left to prepare.
-            #expect(try await fixture.store.claimDeliveryToPrepare(host: fixture.host) == nil)
+            #expect(try await fixture.store.claimDeliveriesToPrepare(host: fixture.host).first == nil)
         }
         #expect(try await fixture.claim(limit: 99).count == 10)
     }
@@ -109,7 +109,7 @@ struct StartTests {
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 30)
         try await fixture.sql("UPDATE pushmta_engine.application SET message_id_format = 'int32'")
         let id = try await fixture.startedDelivery()
-        _ = try required(try await fixture.store.claimDeliveryToPrepare(host: fixture.host))
+        _ = try required(try await fixture.store.claimDeliveriesToPrepare(host: fixture.host).first)
         #expect(try await fixture.store.returnDelivery(id, reason: "first thing\nsecond thing") == .editing)
         let progress = try await fixture.store.deliveryProgress(id)
         #expect(progress.state == .editing && progress.stateReason == "first thing\nsecond thing")
@@ -138,7 +138,7 @@ struct StartTests {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 100)
         let id = try await fixture.startedDelivery()
-        let job = try required(try await fixture.store.claimDeliveryToPrepare(host: fixture.host))
+        let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: fixture.host).first)
         #expect(try await fixture.store.prepareChunk(job, partSize: 10, partsPerChunk: 2).messages == 20)
         #expect(try await fixture.store.returnDelivery(id, reason: "broken") == .paused)
         #expect(try await fixture.parts(id, "waiting") == 2)

@@ -86,14 +86,16 @@ struct StrangerLockTests {
         let holder = try await fixture.hold(
             "SET application_name = 'campaigns'; SET ROLE pushmta_marketing; LOCK TABLE pushmta.delivery_target"
         )
-        #expect(try await fixture.store.claimDeliveryToPrepare(host: fixture.host)?.deliveryID == other)
+        #expect(try await fixture.store.claimDeliveriesToPrepare(host: fixture.host).first?.deliveryID == other)
         let reason = try await fixture.store.deliveryProgress(listed).waitingReason
         for words in ["locked", "pushmta.delivery_target", "campaigns"] { #expect(reason.contains(words), "\(reason)") }
         #expect(try await fixture.alarms("delivery_waiting").contains { $0.subject == String(listed) })
         try await holder.run(script: "ROLLBACK")
         await holder.close()
         try await fixture.sql("UPDATE pushmta_engine.delivery SET wait_until = NULL")
-        let job = try required(try await fixture.store.claimDeliveryToPrepare(host: fixture.host, except: [other]))
+        let job = try required(
+            try await fixture.store.claimDeliveriesToPrepare(host: fixture.host, except: [other]).first
+        )
         #expect(try await fixture.store.prepareChunk(job).messages == 10)
         #expect(try await fixture.store.deliveryProgress(listed).waitingReason.isEmpty)
     }

@@ -21,7 +21,7 @@ struct PreparationWaitTests {
     }
 
     private func claim(_ fixture: StoreFixture) async throws -> PreparationJob? {
-        try await fixture.store.claimDeliveryToPrepare(host: fixture.host)
+        try await fixture.store.claimDeliveriesToPrepare(host: fixture.host).first
     }
 
     @Test("They wait with the reason, keep no other waiting, and go on where they were")
@@ -52,13 +52,13 @@ struct PreparationWaitTests {
         let other = try await fixture.startedDelivery()
         #expect(try await claim(fixture)?.deliveryID == other)
         #expect(
-            try await store.claimDeliveryToPrepare(host: fixture.host, except: [other]) == nil,
+            try await store.claimDeliveriesToPrepare(host: fixture.host, except: [other]).first == nil,
             "its time has not come"
         )
         try await fixture.sql("UPDATE numbers SET n = 1 WHERE n = 0")
         let wait = "UPDATE pushmta_engine.delivery SET wait_until = now() - interval '1 s' WHERE id = \(id)"
         try await fixture.sql(wait)
-        let resumed = try required(try await store.claimDeliveryToPrepare(host: fixture.host, except: [other]))
+        let resumed = try required(try await store.claimDeliveriesToPrepare(host: fixture.host, except: [other]).first)
         #expect(resumed.deliveryID == id && resumed.resumed)
         #expect(try await store.deliveryProgress(id).waitingReason == reason, "nothing is proven yet")
         while try await !store.prepareChunk(resumed).done {}

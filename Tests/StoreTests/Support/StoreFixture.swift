@@ -96,7 +96,7 @@ struct StoreFixture {
     func prepare(partSize: Int = 1000, partsPerChunk: Int = 50) async throws -> (
         messages: Int64, excluded: Int64, parts: Int
     ) {
-        let job = try required(try await store.claimDeliveryToPrepare(host: host))
+        let job = try required(try await store.claimDeliveriesToPrepare(host: host).first)
         var total: (messages: Int64, excluded: Int64, parts: Int) = (0, 0, 0)
         while true {
             let chunk = try await store.prepareChunk(job, partSize: partSize, partsPerChunk: partsPerChunk)

@@ -123,7 +123,7 @@ struct ChunkRegistrationTests {
         var world = try await world(seed)
         let id = try await start(kind, world)
         let store = world.fixture.store
-        let job = try required(try await store.claimDeliveryToPrepare(host: world.fixture.host))
+        let job = try required(try await store.claimDeliveriesToPrepare(host: world.fixture.host).first)
         // Of a list only who is named counts; those are all that there are.
         let eligible = Set(
             try await world.texts("SELECT DISTINCT user_key FROM pushmta_engine.subscription WHERE exclusion = 0")
@@ -200,7 +200,7 @@ struct ChunkRegistrationTests {
             )
             try await fixture.store.startDelivery(id)
         }
-        let job = try required(try await fixture.store.claimDeliveryToPrepare(host: fixture.host))
+        let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: fixture.host).first)
         let tokens = Set(try await world.texts("SELECT DISTINCT push_token FROM pushmta_engine.subscription"))
         while try await !fixture.store.prepareChunk(job, partSize: 4, partsPerChunk: 1).done {
             for _ in 0..<world.random.number(6) { try await register(world.random.number(45)) }

@@ -145,7 +145,7 @@ struct ExclusionTests {
         try await fixture.store.exclude(Addressees(userKeys: ["u2"], subscriptionIDs: [4]), fromDelivery: id)
         try await fixture.store.setTarget(ofDelivery: id, DeliveryTarget(excludedLists: ["late"]))
         try await fixture.store.startDelivery(id)
-        let job = try required(try await fixture.store.claimDeliveryToPrepare(host: "a"))
+        let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: "a").first)
         _ = try await fixture.store.prepareChunk(job, partSize: 6, partsPerChunk: 1)
         try await fixture.store.addExclusions(list: "late", Addressees(subscriptionIDs: [1, 9]))
         try await fixture.prepareRest(job)

@@ -12,12 +12,12 @@ struct FilterPreparationTests {
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 1_000)
         try await fixture.sql("UPDATE pushmta_engine.subscription SET opted_out = true WHERE id % 100 = 0")
         let id = try await fixture.filteredDelivery("recipient.city = 'Lyon' and subscription_id <= 500")
-        let job = try required(try await fixture.store.claimDeliveryToPrepare(host: "a"))
+        let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: "a").first)
         let first = try await fixture.store.prepareChunk(job, partSize: 10, partsPerChunk: 10)
         // 100 were looked at: every seventh lives in Lyon, beginning with the seventh.
         #expect(first == ChunkResult(messages: 14, excluded: 0, parts: 2, done: false, busy: false))
         try await fixture.sql("UPDATE pushmta_engine.delivery SET changed_at = now() - interval '1 minute'")
-        let taken = try required(try await fixture.other.claimDeliveryToPrepare(host: "b"))
+        let taken = try required(try await fixture.other.claimDeliveriesToPrepare(host: "b").first)
         #expect(taken.resumed)
         while try await !fixture.other.prepareChunk(taken, partSize: 10, partsPerChunk: 10).done {}
         let expected = Set((1...500).filter { $0 % 7 == 0 && $0 % 100 != 0 }.map(Int64.init))
@@ -39,13 +39,13 @@ struct FilterPreparationTests {
             "UPDATE pushmta_engine.subscription SET registered_at = now() - interval '1 hour' WHERE id <= 15"
         )
         let id = try await fixture.filteredDelivery("registered_at < now - 30 minutes")
-        let job = try required(try await fixture.store.claimDeliveryToPrepare(host: "a"))
+        let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: "a").first)
         _ = try await fixture.store.prepareChunk(job, partSize: 5, partsPerChunk: 2)
         // The next host goes on an hour later, in the database's eyes.
         try await fixture.sql(
             "UPDATE pushmta_engine.delivery SET started_at = now() - interval '1 hour', changed_at = now() - interval '1 hour'"
         )
-        let taken = try required(try await fixture.other.claimDeliveryToPrepare(host: "b"))
+        let taken = try required(try await fixture.other.claimDeliveriesToPrepare(host: "b").first)
         while try await !fixture.other.prepareChunk(taken, partSize: 5, partsPerChunk: 2).done {}
         #expect(
             try await fixture.targets(id) == Set(1...10),
@@ -65,7 +65,7 @@ struct FilterPreparationTests {
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 5)
         let bad = try await fixture.uncheckedDelivery(filter)
         let good = try await fixture.filteredDelivery("subscription_id = 3")
-        #expect(try await fixture.store.claimDeliveryToPrepare(host: "a")?.deliveryID == good)
+        #expect(try await fixture.store.claimDeliveriesToPrepare(host: "a").first?.deliveryID == good)
         let progress = try await fixture.store.deliveryProgress(bad)
         #expect(progress.state == .editing && progress.stateReason.contains(words), "\(progress.stateReason)")
         await #expect { try await fixture.store.checkFilter(filter, applications: ["shop-ios"]) } throws: {

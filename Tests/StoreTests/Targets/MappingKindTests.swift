@@ -46,7 +46,7 @@ struct MappingKindTests {
             }
         }
         let id = try await fixture.uncheckedDelivery("quarantine_status != 'foo'")
-        #expect(try await fixture.store.claimDeliveryToPrepare(host: "a") == nil)
+        #expect(try await fixture.store.claimDeliveriesToPrepare(host: "a").first == nil)
         #expect(try await fixture.store.deliveryProgress(id).stateReason.contains("never that"))
     }
 }

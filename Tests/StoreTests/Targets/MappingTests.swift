@@ -134,7 +134,7 @@ struct MappingTests {
         let column = try await fixture.filteredDelivery("mapping.city = 'Lyon'")
         try await fixture.sql("UPDATE pushmta_engine.delivery SET priority = 1 WHERE id = \(column)")
         let town = try await fixture.filteredDelivery("mapping.town = 'Lyon' and mapping.town in ('Lyon')")
-        let job = try required(try await fixture.store.claimDeliveryToPrepare(host: "a"))
+        let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: "a").first)
         #expect(job.deliveryID == town)
         let waiting = try await fixture.store.deliveryProgress(column)
         #expect(waiting.state == .pending && waiting.waitingReason.contains("no column \"city\""))

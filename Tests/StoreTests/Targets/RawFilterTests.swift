@@ -98,7 +98,7 @@ struct RawFilterTests {
         let id = try await delivery(fixture)
         try await set(fixture, id, condition)
         try await fixture.store.startDelivery(id)
-        #expect(try await fixture.store.claimDeliveryToPrepare(host: "a") == nil)
+        #expect(try await fixture.store.claimDeliveriesToPrepare(host: "a").first == nil)
         let progress = try await fixture.store.deliveryProgress(id)
         #expect(progress.state == .editing && !progress.stateReason.isEmpty, "\(progress)")
     }
@@ -110,7 +110,7 @@ struct RawFilterTests {
         let id = try await delivery(fixture)
         try await set(fixture, id, "s.id IN (SELECT c.id FROM public.chosen c)")
         try await fixture.store.startDelivery(id)
-        #expect(try await fixture.store.claimDeliveryToPrepare(host: "a") == nil)
+        #expect(try await fixture.store.claimDeliveriesToPrepare(host: "a").first == nil)
         let progress = try await fixture.store.deliveryProgress(id)
         #expect(progress.state == .pending && progress.waitingReason.contains("public.chosen"), "\(progress)")
         try await fixture.sql("CREATE TABLE chosen AS SELECT 3 AS id")
@@ -183,7 +183,7 @@ struct RawFilterTests {
         let second = try await delivery(fixture)
         try await set(fixture, second, "(s.parameters ->> 'points')::integer > 0")
         try await store.startDelivery(second)
-        let job = try required(try await store.claimDeliveryToPrepare(host: fixture.host))
+        let job = try required(try await store.claimDeliveriesToPrepare(host: fixture.host).first)
         do {
             while try await !store.prepareChunk(job, partSize: 50, partsPerChunk: 20).done {}
             Issue.record("It was prepared.")
@@ -216,7 +216,7 @@ struct RawFilterTests {
         let id = try await delivery(fixture, onePerUser: onePerUser)
         try await set(fixture, id, "(s.parameters ->> 'points')::integer > 10")
         try await store.startDelivery(id)
-        let job = try required(try await store.claimDeliveryToPrepare(host: fixture.host))
+        let job = try required(try await store.claimDeliveriesToPrepare(host: fixture.host).first)
         _ = try await store.prepareChunk(job, partSize: 50, partsPerChunk: 1)
         var reason = ""
         do {
@@ -244,7 +244,7 @@ struct RawFilterTests {
         let id = try await delivery(fixture)
         try await set(fixture, id, "pg_sleep(600) IS NOT NULL")
         try await store.startDelivery(id)
-        let job = try required(try await store.claimDeliveryToPrepare(host: fixture.host))
+        let job = try required(try await store.claimDeliveriesToPrepare(host: fixture.host).first)
         var decision = PreparationDecision.passes
         do {
             _ = try await store.prepareChunk(job, timeout: .milliseconds(50))

@@ -57,7 +57,7 @@ struct ViewBoundaryTests {
         /// What becomes of a delivery whose filter reads the view.
         func decision(_ timeout: Duration? = nil) async throws -> PreparationDecision {
             _ = try await fixture.filteredDelivery("mapping.did is not null")
-            let job = try required(try await fixture.store.claimDeliveryToPrepare(host: fixture.host))
+            let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: fixture.host).first)
             do {
                 _ = try await fixture.store.prepareChunk(job, timeout: timeout)
                 return .passes
@@ -197,13 +197,13 @@ struct ViewBoundaryTests {
         let fixture = world.fixture
         try await fixture.sql("UPDATE pushmta_engine.subscription SET user_key = '' WHERE id = 7")
         let id = try await fixture.filteredDelivery("mapping.did = 'x'")
-        let job = try required(try await fixture.store.claimDeliveryToPrepare(host: fixture.host))
+        let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: fixture.host).first)
         var target = job.target
         target.people = try await fixture.store.mappedPeople(of: id, target, limit: 100, nil)
         try await fixture.sql("UPDATE pushmta_engine.subscription SET user_key = 'user-7' WHERE id = 7")
         let chunk = PreparationChunk(deliveryID: id, partSize: 100, limit: 100, target: target)
         await #expect(throws: MappedPeople.Changed.self) {
-            try await fixture.store.transaction { try await chunk.run($0) }
+            try await fixture.store.transaction(first: chunk.opening) { try await chunk.run($0, opened: $1) }
         }
         #expect(try await fixture.store.prepareChunk(job).messages == 20)
     }

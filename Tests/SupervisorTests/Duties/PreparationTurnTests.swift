@@ -1,4 +1,5 @@
 import Logging
+import PostgresClient
 import PushCore
 import Store
 import Synchronization
@@ -34,7 +35,7 @@ import Testing
         let site = try await SupervisorSite.make(subscriptions: 60)
         for _ in 0..<30 { _ = try await site.startDelivery() }
         let open = Mutex((now: 0, most: 0, ended: 0))
-        let duty = Self.duty(site.store, maxReadyParts: 10_000) { chunk in
+        let duty = Self.duty(site.store, maxReadyParts: 10_000, isClaiming: { true }) { chunk in
             open.withLock { open in
                 // Two chunks each: with the first it is begun.
                 open.now += chunk.done ? -1 : 1
@@ -47,10 +48,34 @@ import Testing
         #expect(open.withLock { $0.most } <= 10)
     }
 
+    @Test("What is more urgent than all that are under way begins at once, however many these are")
+    func urgentBesideMany() async throws {
+        let site = try await SupervisorSite.make(subscriptions: 60)
+        for _ in 0..<10 { _ = try await site.startDelivery() }
+        let state = Mutex((chunks: [ChunkResult](), most: 10))
+        let duty = Self.duty(
+            site.store,
+            maxReadyParts: 10_000,
+            isClaiming: { state.withLock { $0.chunks.count < $0.most } },
+            chunkMade: { chunk in state.withLock { $0.chunks.append(chunk) } }
+        )
+        _ = try await duty.prepareAll()
+        let urgent = try await site.startDelivery()
+        try await site.connection.run(
+            script: "UPDATE pushmta_engine.delivery SET priority = 9 WHERE id = \(urgent)"
+        )
+        state.withLock { $0.most = 12 }
+        _ = try await duty.prepareAll()
+        let sizes = state.withLock { $0.chunks.suffix(2).map(\.messages) }
+        #expect(sizes == [40, 20], "its two chunks, while the others have made one each")
+        #expect(try await site.store.deliveryProgress(urgent).state == .inProgress)
+    }
+
     /// Parts of ten messages, four a chunk, and no more than two chunks of two deliveries ahead.
     private static func duty(
         _ store: Store,
         maxReadyParts: Int = 8,
+        isClaiming: @escaping @Sendable () -> Bool = { true },
         chunkMade: @escaping @Sendable (ChunkResult) -> Void = { _ in }
     ) -> PreparationDuty {
         var settings = SupervisorSettings()
@@ -63,7 +88,7 @@ import Testing
             hostID: "host",
             settings: settings,
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
-            isClaiming: { true },
+            isClaiming: isClaiming,
             chunkMade: chunkMade
         )
     }

@@ -36,7 +36,7 @@ extension WebSite {
             )
         )
         try await admin.startDelivery(delivery)
-        guard let job = try await admin.claimDeliveryToPrepare(host: host) else {
+        guard let job = try await admin.claimDeliveriesToPrepare(host: host).first else {
             throw RawHTTPError("nothing to prepare")
         }
         while try await !admin.prepareChunk(job, partSize: 1_000, partsPerChunk: 50).done {}

@@ -1,0 +1,221 @@
+import PostgresClient
+import PushCore
+
+extension Store {
+    /// Claims deliveries whose start has come, or whose preparation was left by a host that makes no progress, the most urgent first.
+    ///
+    /// All that can be claimed are claimed together: claiming ten small ones costs hardly more than one. If that fails each is tried by
+    /// itself. One that cannot be claimed because of what it holds is put back into editing with the reason. One that holds what this
+    /// program does not understand is passed over: a newer one may have written it, and may prepare it. So is one whose target mapping
+    /// cannot be read: it waits until that can, or its validity is over.
+    ///
+    /// - Parameters:
+    ///   - taken: deliveries that the host prepares already.
+    ///   - least: the least priority that is wanted: more urgent ones are in hand.
+    ///   - most: how many are wanted.
+    /// - Returns: none if there is none to claim.
+    public func claimDeliveriesToPrepare(
+        host: String,
+        except taken: [Int64] = [],
+        atLeast least: Int16 = .min,
+        most: Int = 1
+    ) async throws -> [PreparationJob] {
+        var passed = taken
+        while true {
+            let picked = try await query(
+                Self.pickSQL,
+                [.text(host), .int64Array(passed), .int16(least), .int32(Int32(clamping: most))]
+            )
+            let ids = try all(picked) { rows, row in try rows.int64(row, 0) }
+            guard !ids.isEmpty else { return [] }
+            var claimed: [PreparationJob] = []
+            do {
+                claimed = try await claim(ids, host: host)
+            } catch {
+                for id in ids { claimed += try await claimAlone(id, host: host, &passed) }
+            }
+            if !claimed.isEmpty { return claimed }
+        }
+    }
+
+    /// Claims one, or sees to what keeps it from being claimed.
+    ///
+    /// - Parameter passed: gets it if there is nothing more to be done about it now.
+    private func claimAlone(_ id: Int64, host: String, _ passed: inout [Int64]) async throws -> [PreparationJob] {
+        do {
+            return try await claim([id], host: host)
+        } catch {
+            switch PreparationDecision(error, target: nil) {
+            case .waits(let reason, let isTimeout) where isTimeout || (error as? PostgresError)?.isLockTimeout == true:
+                // Looking costs much.
+                passed.append(id)
+                try await postponePreparation(id, reason: await waitReason(reason, after: error))
+            case .waits(let reason, isTimeout: _):
+                passed.append(id)
+                try await notePreparation(id, waitsFor: reason)
+            case .fails(let reason):
+                _ = try await returnDelivery(id, reason: "Its preparation could not begin: \(reason)")
+            case .passes:
+                guard (error as? StoreError)?.code == .unexpectedAnswer else { throw error }
+                passed.append(id)
+            }
+            return []
+        }
+    }
+
+    /// Reads, freezes and marks picked deliveries; those that another host was quicker to take are left out.
+    private func claim(_ ids: [Int64], host: String) async throws -> [PreparationJob] {
+        // Read before they are owned: an owner that cannot go on would keep others away.
+        let jobs = try await jobs(ids)
+        let targets = try await chunkTargets(of: ids)
+        let own = try await own(ids, host: host)
+        return jobs.compactMap { job in
+            guard let target = targets[job.deliveryID], let resumed = own[job.deliveryID] else { return nil }
+            var job = job
+            job.target = target
+            job.resumed = resumed
+            return job
+        }
+    }
+
+    /// Marks deliveries as this host's and freezes those that begin.
+    ///
+    /// - Returns: those that are its own now, and whether the preparation of each had begun before.
+    private func own(_ ids: [Int64], host: String) async throws -> [Int64: Bool] {
+        let mark = PostgresStatement(Self.ownSQL, [.text(host), .int64Array(ids)])
+        return try await transaction(first: [mark]) { transaction, results in
+            let own = try all(results[0]) { rows, row in (try rows.int64(row, 0), try rows.bool(row, 1)) }
+            let new = own.filter { !$0.1 }.map(\.0)
+            if !new.isEmpty { try await freeze(new, transaction) }
+            return Dictionary(own) { first, _ in first }
+        }
+    }
+
+    /// A host that prepares writes to the delivery with each chunk; after 5 s of silence another may go on, and at once with one
+    /// that was paused.
+    ///
+    /// The look costs the same however many deliveries are to begin, are under way or start later: of each priority the first that are due
+    /// are read, which are a step in an index each; locked ones are passed over, and are few. Those that were put off, and those that are
+    /// being prepared, stand in indexes of their own.
+    static let pickSQL = """
+        WITH RECURSIVE level AS (
+            (SELECT d.priority FROM pushmta_engine.delivery d WHERE d.state = 'pending' AND d.wait_until IS NULL
+                ORDER BY d.priority DESC LIMIT 1)
+            UNION ALL
+            SELECT (SELECT d.priority FROM pushmta_engine.delivery d
+                WHERE d.state = 'pending' AND d.wait_until IS NULL AND d.priority < l.priority ORDER BY d.priority DESC LIMIT 1)
+            FROM level l WHERE l.priority > $3
+        ), first AS MATERIALIZED (
+            SELECT c.id FROM level l CROSS JOIN LATERAL (
+                SELECT d.id FROM pushmta_engine.delivery d
+                WHERE d.state = 'pending' AND d.wait_until IS NULL AND d.priority = l.priority AND d.start_at <= now()
+                    AND d.id <> ALL($2::bigint[])
+                ORDER BY d.start_at, d.id LIMIT $4 + \(looksBeyond)) c
+            UNION ALL
+            (SELECT d.id FROM pushmta_engine.delivery d
+                WHERE d.state = 'pending' AND d.wait_until IS NOT NULL AND d.start_at <= now() AND \(isToBeTried)
+                    AND d.id <> ALL($2::bigint[])
+                ORDER BY d.priority DESC, d.start_at, d.id LIMIT $4 + \(looksBeyond))
+            UNION ALL
+            SELECT d.id FROM pushmta_engine.delivery d WHERE d.state = 'preparing' AND d.id <> ALL($2::bigint[])
+        )
+        SELECT id FROM pushmta_engine.delivery
+        WHERE id = ANY(ARRAY(SELECT f.id FROM first f)) AND priority >= $3 AND \(claimable)
+        ORDER BY priority DESC, start_at, id LIMIT $4 FOR NO KEY UPDATE SKIP LOCKED
+        """
+
+    /// Of so many more, as other hosts look at in the same moment, those that are wanted are left.
+    private static let looksBeyond = 8
+
+    private static let claimable = """
+        (state = 'pending' AND start_at <= now()
+            OR state = 'preparing' AND (preparing_host IN ($1, '') OR changed_at < now() - interval '5 seconds'))
+            AND \(isToBeTried)
+        """
+
+    /// Tells whether each preparation had begun: it has a start already then.
+    private static let ownSQL = """
+        WITH before AS (SELECT id, started_at IS NOT NULL AS resumed FROM pushmta_engine.delivery
+            WHERE id = ANY($2::bigint[]) AND \(claimable) FOR NO KEY UPDATE SKIP LOCKED)
+        UPDATE pushmta_engine.delivery d SET state = 'preparing', preparing_host = $1,
+            started_at = coalesce(d.started_at, now()), changed_at = now()
+        FROM before b WHERE d.id = b.id RETURNING d.id, b.resumed
+        """
+
+    /// Notes where preparations end, so that what comes later is not included, and takes what else they need. Each begins at its
+    /// first target, as who fills the list may number the rows, below zero too.
+    private func freeze(_ ids: [Int64], _ transaction: PostgresTransaction) async throws {
+        let parameters = [PostgresValue.int64Array(ids)]
+        let statements = [
+            """
+            UPDATE pushmta_engine.delivery_application a SET prepare_to = coalesce((SELECT max(s.id)
+                FROM pushmta_engine.subscription s WHERE s.application_id = a.application_id), 0)
+            WHERE a.delivery_id = ANY($1::bigint[])
+            """,
+            "SELECT pushmta_engine.freeze_targets(d.id) FROM unnest($1::bigint[]) d(id)",
+            """
+            SELECT pushmta_engine.ensure_partitions(d.log_day, d.log_day)
+            FROM (SELECT DISTINCT log_day FROM pushmta_engine.delivery WHERE id = ANY($1::bigint[])) d
+            """,
+            "SELECT pushmta_engine.reserve_message_ids(d.id) FROM unnest($1::bigint[]) d(id)",
+        ]
+        try await transaction.execute([Self.shortLockWait] + statements.map { PostgresStatement($0, parameters) })
+    }
+
+    /// What a delivery goes to, and its content.
+    public func job(_ id: Int64) async throws -> PreparationJob {
+        guard let job = try await jobs([id]).first else {
+            throw StoreError(.notFound, "There is no delivery \(id).")
+        }
+        return job
+    }
+
+    /// The same of several, in the order of their ids here.
+    private func jobs(_ ids: [Int64]) async throws -> [PreparationJob] {
+        let parameters = [PostgresValue.int64Array(ids)]
+        let of = "FROM pushmta_engine.delivery_application d WHERE d.delivery_id = ANY($1::bigint[])"
+        let statements = [
+            """
+            SELECT id, label, content::text, wait_reason <> '', priority FROM pushmta_engine.delivery
+            WHERE id = ANY($1::bigint[]) ORDER BY array_position($1, id)
+            """,
+            "SELECT d.delivery_id, d.application_id, d.external_account_id \(of) ORDER BY d.application_id",
+            """
+            SELECT \(ApplicationRow.columns) FROM pushmta_engine.application a
+            WHERE a.id = ANY(ARRAY(SELECT d.application_id \(of)))
+            """,
+            """
+            SELECT \(AccountRow.columns) FROM pushmta_engine.external_account e
+            WHERE e.id = ANY(ARRAY(SELECT d.external_account_id \(of)))
+            """,
+            """
+            SELECT \(CredentialNotice.columns) FROM pushmta_engine.credential c
+            WHERE c.id = ANY(ARRAY(SELECT a.credential_id FROM pushmta_engine.application a
+                WHERE a.id = ANY(ARRAY(SELECT d.application_id \(of)))))
+            """,
+        ]
+        let results = try await group(statements.map { PostgresStatement($0, parameters) })
+        let routes = try all(results[1]) { rows, row in
+            (delivery: try rows.int64(row, 0), application: try rows.int32(row, 1), account: try rows.int32(row, 2))
+        }
+        let applications = try all(results[2], ApplicationRow.init)
+        let accounts = try all(results[3], AccountRow.init)
+        let credentials = try all(results[4], CredentialNotice.init)
+        return try all(results[0]) { rows, row in
+            let id = try rows.int64(row, 0)
+            let own = routes.filter { $0.delivery == id }
+            let goesTo = own.compactMap { route in applications.first { $0.id == route.application } }
+            var job = PreparationJob(
+                deliveryID: id,
+                label: try rows.text(row, 1),
+                content: try rows.text(row, 2),
+                applications: goesTo,
+                accounts: own.compactMap { route in accounts.first { $0.id == route.account } },
+                credentials: goesTo.map { one in credentials.first { $0.id == one.credentialID } }
+            )
+            job.hasWaited = try rows.bool(row, 3)
+            job.priority = try rows.int16(row, 4)
+            return job
+        }
+    }
+}
