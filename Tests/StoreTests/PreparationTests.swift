@@ -166,6 +166,35 @@ struct PreparationTests {
         #expect(other.map { $0.deliveryID != next.deliveryID } == true)
     }
 
+    @Test("What is due is claimed together, and what one host leaves another may take at once")
+    func claimedTogether() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 10)
+        var ids: [Int64] = []
+        for _ in 0..<4 { ids.append(try await fixture.startedDelivery()) }
+        let jobs = try await fixture.store.claimDeliveriesToPrepare(host: "a", most: 3)
+        #expect(jobs.map(\.deliveryID) == Array(ids.prefix(3)) && jobs.allSatisfy { !$0.resumed })
+        #expect(try await fixture.other.claimDeliveriesToPrepare(host: "b", most: 3).map(\.deliveryID) == [ids[3]])
+        try await fixture.store.leavePreparations([ids[1], ids[3]], host: "a")
+        let left = try await fixture.other.claimDeliveriesToPrepare(host: "b", except: [ids[3]], most: 3)
+        #expect(left.map(\.deliveryID) == [ids[1]], "the fourth was not the first host's to leave")
+        #expect(try await fixture.other.prepareChunk(try required(left.first)).messages == 10)
+    }
+
+    @Test("One that cannot be claimed keeps none of those from it that are claimed with it")
+    func claimedBesideABadOne() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 10)
+        var ids: [Int64] = []
+        for _ in 0..<3 { ids.append(try await fixture.startedDelivery()) }
+        try await fixture.sql(
+            "UPDATE pushmta_engine.delivery SET target_filter = 'nosuchfield = 1' WHERE id = \(ids[1])"
+        )
+        let jobs = try await fixture.store.claimDeliveriesToPrepare(host: "a", most: 3)
+        #expect(jobs.map(\.deliveryID) == [ids[0], ids[2]])
+        #expect(try await fixture.store.deliveryProgress(ids[1]).state == .editing)
+    }
+
     @Test("A small delivery is spread over several parts")
     func spread() async throws {
         let fixture = try await StoreFixture.make()

@@ -91,6 +91,21 @@ extension Store {
         }
     }
 
+    /// Leaves deliveries that were claimed to any host, this one too.
+    ///
+    /// It waits for nobody: one that another transaction has locked stays this host's until others may take it over.
+    public func leavePreparations(_ ids: [Int64], host: String) async throws {
+        guard !ids.isEmpty else { return }
+        try await query(
+            """
+            UPDATE pushmta_engine.delivery SET preparing_host = '' WHERE id = ANY(ARRAY(
+                SELECT d.id FROM pushmta_engine.delivery d
+                WHERE d.id = ANY($1::bigint[]) AND d.state = 'preparing' AND d.preparing_host = $2 FOR NO KEY UPDATE SKIP LOCKED))
+            """,
+            [.int64Array(ids), .text(host)]
+        )
+    }
+
     /// A host that prepares writes to the delivery with each chunk; after 5 s of silence another may go on, and at once with one
     /// that was paused.
     ///

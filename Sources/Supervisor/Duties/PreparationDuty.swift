@@ -22,8 +22,8 @@ actor PreparationDuty {
     /// one priority are under way at once, so that what is begun ends first, however many are to begin; those that wait for children do
     /// not count.
     private static let newAtOnce = 10
-    /// For so long those that were claimed together are begun one after the other: ten small ones take as long. Then it is looked again
-    /// whether there is a more urgent one.
+    /// For so long those that were claimed together are begun one after the other: ten small ones take as long. The others are left to any
+    /// host: a long one has come, and another host or a more urgent delivery may be waiting.
     private static let beginningTime = Duration.milliseconds(100)
 
     private let store: Store
@@ -87,7 +87,13 @@ actor PreparationDuty {
             atLeast: room > 0 ? least : Int16(clamping: Int(least) + 1),
             most: room > 0 ? room : Self.newAtOnce
         )
+        let end = ContinuousClock.now + Self.beginningTime
+        var left: [Int64] = []
         for job in new {
+            guard isClaiming(), job.deliveryID == new.first?.deliveryID || ContinuousClock.now < end else {
+                left.append(job.deliveryID)
+                continue
+            }
             if let problem = PreparationCheck.problem(with: job) {
                 try await giveBack(job, problem)
                 continue
@@ -98,10 +104,9 @@ actor PreparationDuty {
                 logger.warning("\(warning)", metadata: Self.keys(job))
             }
             jobs.append(job)
+            try await go(on: job)
         }
-        // Whoever is left after that long has a turn with the others, where the most urgent go first.
-        let end = ContinuousClock.now + Self.beginningTime
-        for job in new where isInHand(job) && isClaiming() && ContinuousClock.now < end { try await go(on: job) }
+        try await store.leavePreparations(left, host: hostID)
         return !new.isEmpty
     }
 
