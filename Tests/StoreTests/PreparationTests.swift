@@ -168,10 +168,7 @@ struct PreparationTests {
 
     @Test("What is due is claimed together, and what one host leaves another may take at once")
     func claimedTogether() async throws {
-        let fixture = try await StoreFixture.make()
-        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 10)
-        var ids: [Int64] = []
-        for _ in 0..<4 { ids.append(try await fixture.startedDelivery()) }
+        let (fixture, ids) = try await Self.due(4)
         let jobs = try await fixture.store.claimDeliveriesToPrepare(host: "a", most: 3)
         #expect(jobs.map(\.deliveryID) == Array(ids.prefix(3)) && jobs.allSatisfy { !$0.resumed })
         #expect(try await fixture.other.claimDeliveriesToPrepare(host: "b", most: 3).map(\.deliveryID) == [ids[3]])
@@ -183,16 +180,22 @@ struct PreparationTests {
 
     @Test("One that cannot be claimed keeps none of those from it that are claimed with it")
     func claimedBesideABadOne() async throws {
-        let fixture = try await StoreFixture.make()
-        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 10)
-        var ids: [Int64] = []
-        for _ in 0..<3 { ids.append(try await fixture.startedDelivery()) }
+        let (fixture, ids) = try await Self.due(3)
         try await fixture.sql(
             "UPDATE pushmta_engine.delivery SET target_filter = 'nosuchfield = 1' WHERE id = \(ids[1])"
         )
         let jobs = try await fixture.store.claimDeliveriesToPrepare(host: "a", most: 3)
         #expect(jobs.map(\.deliveryID) == [ids[0], ids[2]])
         #expect(try await fixture.store.deliveryProgress(ids[1]).state == .editing)
+    }
+
+    /// Deliveries that are to begin, to ten subscribers each.
+    private static func due(_ count: Int) async throws -> (StoreFixture, [Int64]) {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 10)
+        var ids: [Int64] = []
+        for _ in 0..<count { ids.append(try await fixture.startedDelivery()) }
+        return (fixture, ids)
     }
 
     @Test("A small delivery is spread over several parts")

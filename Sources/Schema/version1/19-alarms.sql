@@ -269,9 +269,12 @@ FROM pushmta_engine.delivery d
 WHERE d.state = 'pending' AND d.start_at < now() - interval '1 minute' AND d.wait_reason = '' AND d.parent_delivery_id IS NULL
 HAVING count(*) > 0
 UNION ALL
-SELECT 'warning', 'delivery_waiting', 'delivery', d.id::text,
-    format('it cannot be prepared now, which is tried again each minute until its validity is over: %s', d.wait_reason), '', NULL, d.id
-FROM pushmta_engine.delivery d WHERE d.state IN ('pending', 'preparing') AND d.wait_reason <> ''
+-- Those that wait for one thing raise one alarm, as many as they are.
+SELECT 'warning', 'delivery_waiting', 'delivery', min(d.id)::text,
+    format(CASE WHEN count(*) = 1 THEN 'it' ELSE format('it and %s others', count(*) - 1) END
+        || ' cannot be prepared now, which is tried again each minute until the validity is over: %s', d.wait_reason), '', NULL,
+    CASE WHEN count(*) = 1 THEN min(d.id) END
+FROM pushmta_engine.delivery d WHERE d.state IN ('pending', 'preparing') AND d.wait_reason <> '' GROUP BY d.wait_reason
 UNION ALL
 -- Of several reasons one is shown, always the same: who puts that right sees the next. A part that was sent in part was loaded.
 SELECT 'warning', 'delivery_waiting', 'delivery', w.delivery_id::text,

@@ -32,7 +32,7 @@ extension Store {
             do {
                 claimed = try await claim(ids, host: host)
             } catch {
-                for id in ids { claimed += try await claimAlone(id, host: host, &passed) }
+                for id in ids where !passed.contains(id) { claimed += try await claimAlone(id, host: host, &passed) }
             }
             if !claimed.isEmpty { return claimed }
         }
@@ -49,7 +49,9 @@ extension Store {
             case .waits(let reason, let isTimeout) where isTimeout || (error as? PostgresError)?.isLockTimeout == true:
                 // Looking costs much.
                 passed.append(id)
-                try await postponePreparation(id, reason: await waitReason(reason, after: error))
+                let holder = await waitReason(reason, after: error)
+                try await postponePreparation(id, reason: holder)
+                passed += try await postponeLocked(reason: holder)
             case .waits(let reason, isTimeout: _):
                 passed.append(id)
                 try await notePreparation(id, waitsFor: reason)

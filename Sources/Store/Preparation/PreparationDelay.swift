@@ -85,14 +85,38 @@ extension Store {
     public func postponePreparation(_ id: Int64, reason: String) async throws {
         try await query(
             Self.postponeSQL(
-                more: """
-                    wait_failures = least(d.wait_failures + 1, 100), preparing_host = '',
-                        wait_until = now() + \(LoadProblem.wait(after: "d.wait_failures"))
-                    """
+                more: Self.longerWait
             ),
             [.int64(id), .text(reason)]
         )
     }
+
+    private static let longerWait = """
+        wait_failures = least(d.wait_failures + 1, 100), preparing_host = '',
+            wait_until = now() + \(LoadProblem.wait(after: "d.wait_failures"))
+        """
+
+    /// Puts off all that are to begin and read a table that somebody has locked, if a table is what is locked: each would wait for it by
+    /// itself, and what reads none of it would wait behind them. Returns which.
+    func postponeLocked(reason: String) async throws -> [Int64] {
+        try all(try await query(Self.postponeLockedSQL, [.text(reason)])) { rows, row in try rows.int64(row, 0) }
+    }
+
+    /// Outsiders can lock two tables: every preparation reads the one of exclusions, and who begins with a list of targets reads that.
+    static let postponeLockedSQL = """
+        WITH locked AS MATERIALIZED (
+            SELECT l.relation = 'pushmta.delivery_exclusion'::regclass AS is_read_by_all FROM pg_locks l
+            WHERE l.granted AND l.mode = 'AccessExclusiveLock'
+                AND l.database = (SELECT b.oid FROM pg_database b WHERE b.datname = current_database())
+                AND l.relation IN ('pushmta.delivery_exclusion'::regclass, 'pushmta.delivery_target'::regclass)
+        )
+        UPDATE pushmta_engine.delivery d SET wait_reason = $1, \(longerWait)
+        WHERE d.id = ANY(ARRAY(SELECT f.id FROM pushmta_engine.delivery f
+            WHERE f.state = 'pending' AND f.start_at <= now() AND \(isToBeTried)
+                AND EXISTS (SELECT FROM locked k WHERE k.is_read_by_all OR f.target_kind = 'explicit' AND f.kind = 'batch')
+            FOR NO KEY UPDATE OF f SKIP LOCKED))
+        RETURNING d.id
+        """
 
     /// Shows what a delivery waits for that is passed over; looking costs next to nothing, so it is looked at again each time.
     func notePreparation(_ id: Int64, waitsFor reason: String) async throws {

@@ -24,15 +24,31 @@ struct Migrator {
     /// Days for which partitions are made ahead.
     static let daysAhead = 7
 
-    /// Does it in one transaction. A second caller waits for the record of versions; in a new database, which has none, for the first
-    /// caller's advisory lock.
+    /// Does it in one transaction. A second caller waits for the record of versions, or, in a new database, for the schema's name: then its
+    /// attempt fails, and a later one finds everything there.
     func migrate(_ versions: [SchemaVersion] = SchemaVersion.all) async throws -> MigrationReport {
         // Compiling the query of the rights takes 0.5 s, running it 20 ms.
-        try await connection.run(script: "SET jit = off; SET lock_timeout = '\(Self.lockTimeoutSeconds)s'; BEGIN")
+        try await connection.run(script: "SET jit = off; SET lock_timeout = '\(Self.lockTimeoutSeconds)s'")
+        for _ in 1..<Self.attempts {
+            do {
+                return try await attempt(versions)
+            } catch let error as PostgresError where error.isUniqueViolation || error.sqlState == "42P06" {
+                try await Task.sleep(for: Self.pause)
+            }
+        }
+        return try await attempt(versions)
+    }
+
+    /// A session that has just seen no schema may go on seeing none for a moment after another one has committed it: the server drops
+    /// what it remembers of names a little later. One more attempt did not always do.
+    private static let attempts = 20
+    private static let pause = Duration.milliseconds(100)
+
+    private func attempt(_ versions: [SchemaVersion]) async throws -> MigrationReport {
+        try await connection.run(script: "BEGIN")
         do {
-            let isNew = try await isNew()
-            if isNew { try await connection.run(script: Self.lockOfNewDatabase) }
-            if try await !self.isNew() { try await connection.run(script: Self.lock) }
+            let isNew = try await InstalledSchema.read(connection) == .none
+            if !isNew { try await connection.run(script: Self.lock) }
             try await makeRoles(isNew: isNew)
             let report = try await migrateLocked(versions)
             try await connection.run(script: "COMMIT")
@@ -49,14 +65,8 @@ struct Migrator {
         }
     }
 
-    private func isNew() async throws -> Bool { try await InstalledSchema.read(connection) == .none }
-
     /// Others read the record meanwhile.
     private static let lock = "LOCK TABLE pushmta_engine.schema_version IN SHARE ROW EXCLUSIVE MODE"
-
-    /// The schema's name alone does not make callers wait: one that has just seen no schema may go on seeing none for a moment
-    /// after the first has committed.
-    private static let lockOfNewDatabase = "SELECT pg_advisory_xact_lock(hashtextextended('pushmta migrate', 0))"
 
     private func migrateLocked(_ versions: [SchemaVersion]) async throws -> MigrationReport {
         let installed = try await InstalledSchema.read(connection)

@@ -100,6 +100,32 @@ struct StrangerLockTests {
         #expect(try await fixture.store.deliveryProgress(listed).waitingReason.isEmpty)
     }
 
+    @Test("However many deliveries a locked list of targets concerns, one waits for it, and one alarm says so")
+    func manyTargets() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 10)
+        var listed: [Int64] = []
+        for _ in 0..<30 {
+            let id = try await fixture.startedDelivery(explicit: true)
+            try await fixture.store.startDelivery(id)
+            listed.append(id)
+        }
+        let other = try await fixture.startedDelivery()
+        // The other one stands between the first of the list and the rest.
+        try await fixture.sql(
+            """
+            UPDATE pushmta_engine.delivery SET priority = CASE id WHEN \(listed[0]) THEN 9 WHEN \(other) THEN 5 ELSE 0 END
+            """
+        )
+        let holder = try await fixture.hold("SET ROLE pushmta_marketing; LOCK TABLE pushmta.delivery_target")
+        #expect(try await fixture.store.claimDeliveriesToPrepare(host: fixture.host).first?.deliveryID == other)
+        let waiting = try await fixture.sql("SELECT count(*) FROM pushmta_engine.delivery WHERE wait_until > now()")
+        #expect(waiting == 30)
+        let alarms = try await fixture.alarms("delivery_waiting")
+        #expect(alarms.map(\.subject) == [String(listed[0])] && alarms[0].text.contains("and 29 others"), "\(alarms)")
+        await holder.close()
+    }
+
     @Test("A place in the queue in front of a delivery holds up no part for long")
     func queue() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 20, partSize: 20)

@@ -35,14 +35,18 @@ import Testing
         let site = try await SupervisorSite.make(subscriptions: 60)
         for _ in 0..<30 { _ = try await site.startDelivery() }
         let open = Mutex((now: 0, most: 0, ended: 0))
-        let duty = Self.duty(site.store, maxReadyParts: 10_000, isClaiming: { true }) { chunk in
-            open.withLock { open in
-                // Two chunks each: with the first it is begun.
-                open.now += chunk.done ? -1 : 1
-                if chunk.done { open.ended += 1 }
-                open.most = max(open.most, open.now)
+        let duty = Self.duty(
+            site.store,
+            maxReadyParts: 10_000,
+            chunkMade: { chunk in
+                open.withLock { open in
+                    // Two chunks each: with the first it is begun.
+                    open.now += chunk.done ? -1 : 1
+                    if chunk.done { open.ended += 1 }
+                    open.most = max(open.most, open.now)
+                }
             }
-        }
+        )
         _ = try await duty.prepareAll()
         #expect(open.withLock { $0.ended } == 30)
         #expect(open.withLock { $0.most } <= 10)
