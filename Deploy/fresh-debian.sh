@@ -127,7 +127,7 @@ outcomes_query() {
     echo "COPY (SELECT m.delivery_id, m.sequence, encode(k.key, 'hex'), m.status, EXISTS (SELECT FROM pushmta.ambiguous_message a
         WHERE a.delivery_id = m.delivery_id AND a.sequence = m.sequence)
         FROM pushmta.message_status m JOIN pushmta_engine.delivery d ON d.id = m.delivery_id
-        JOIN pushmta_engine.tracking_key k ON k.id = d.tracking_key_id WHERE m.delivery_id = $1) TO STDOUT"
+        JOIN pushmta_engine.tracking_key k ON k.log_day = d.log_day WHERE m.delivery_id = $1) TO STDOUT"
 }
 
 # Compares outcomes with what the gateway has recorded: each message was taken, and twice only what is on record as ambiguous.

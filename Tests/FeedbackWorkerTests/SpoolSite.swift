@@ -40,7 +40,7 @@ struct SpoolSite {
             try await site.number(
                 """
                 SELECT ('x' || encode(substring(k.key FROM \(place) FOR 8), 'hex'))::bit(64)::bigint
-                FROM pushmta_engine.tracking_key k JOIN pushmta_engine.delivery d ON d.tracking_key_id = k.id
+                FROM pushmta_engine.tracking_key k JOIN pushmta_engine.delivery d ON k.log_day = d.log_day
                 WHERE d.id = \(delivery)
                 """
             )

@@ -220,6 +220,55 @@ struct ImportAgeTests {
         #expect(try await fixture.sql("SELECT pushmta.remove_exclusions('nobody', ARRAY[E'u1\\u00A0'])") == 1)
     }
 
+    @Test("A shortened number excludes and reaches no one, so SQL refuses it as files do")
+    func shortenedNumbersInSQL() async throws {
+        let fixture = try await StoreFixture.make()
+        let delivery = try await fixture.store.createDelivery(
+            NewDelivery(
+                label: "x",
+                applications: ["shop-ios"],
+                content: #"{"ios":{"title":"Hello"}}"#,
+                explicitTargets: true
+            )
+        )
+        try await fixture.sql("SELECT pushmta.create_exclusion_list('nobody')")
+        for statement in [
+            "SELECT pushmta.add_exclusions('nobody', ARRAY['u1', $])",
+            "INSERT INTO pushmta.delivery_target (delivery_id, user_key) VALUES (\(delivery), $)",
+            "INSERT INTO pushmta.delivery_exclusion (delivery_id, user_key) VALUES (\(delivery), $)",
+        ] {
+            for key in ["1.23457E+11", "1E+15", "4,5e+12", "1.2E11"] {
+                await #expect {
+                    try await fixture.sql(statement.replacing("$", with: "'\(key)'"))
+                } throws: {
+                    ($0 as? PostgresError)?.sqlState == "PM007"
+                }
+            }
+            for key in ["1e5", "1.5", "12.5E11"] { try await fixture.sql(statement.replacing("$", with: "'\(key)'")) }
+        }
+    }
+
+    @Test("A row that an open transaction holds leaves out its line, by number, and no other")
+    func heldRow() async throws {
+        let fixture = try await StoreFixture.make()
+        let rows = (1...3).map {
+            ImportRow(line: $0 + 1, pushToken: String(repeating: "0\($0)", count: 32), userKey: "u")
+        }
+        _ = try await run(fixture, rows)
+        let holder = try await fixture.hold("UPDATE pushmta_engine.subscription SET opted_out = true WHERE id = 2")
+        let report = try await run(
+            fixture,
+            rows + [ImportRow(line: 5, pushToken: String(repeating: "04", count: 32), userKey: "u")],
+            age: .now
+        )
+        #expect(report.updated == 2 && report.created == 1 && report.skipped == 1 && report.lines == 4)
+        #expect(report.problems.map(\.line) == [3], "\(report.problems)")
+        try await holder.run(script: "COMMIT")
+        await holder.close()
+        let again = try await run(fixture, rows, age: .now)
+        #expect(again.kept[.state(.optedOut)] == 1 && again.updated == 2)
+    }
+
     @Test("A dry run says the same and changes nothing")
     func dryRun() async throws {
         let fixture = try await StoreFixture.make()

@@ -11,18 +11,23 @@ public enum KeyText {
         return String(part)
     }
 
-    /// Whether a text is what spreadsheets make of a long number, as 1.23457E+11: its last digits are lost.
+    /// Whether a text is what spreadsheets and programs make of a long number, as 1.23457E+11 and 1.2E11: its last digits are lost. Without
+    /// a point and a sign, as 1E5, it may be hexadecimal, and no program writes numbers so.
     public static func isShortenedNumber(_ text: String) -> Bool {
-        text.utf8.contains(UInt8(ascii: "+")) && text.wholeMatch(of: /[0-9](?:[.,][0-9]+)?[Ee]\+[0-9]{1,3}/) != nil
+        // Nearly all keys are told apart by two bytes.
+        guard let first = text.utf8.first, 0x30...0x39 ~= first, text.utf8.count < 40 else { return false }
+        return text.wholeMatch(of: /[0-9](?:[.,][0-9]+)?[Ee]\+[0-9]{1,3}|[0-9][.,][0-9]+[Ee][0-9]{1,3}/) != nil
     }
 
-    /// What is wrong with a user key in a file; nil if nothing is. Never the key itself.
+    /// What is wrong with a user key in a file or of a request; nil if nothing is. Never the key itself.
     public static func problem(userKey key: String) -> String? {
         if key.utf8.count > DeviceRegistration.longestKey {
             return "user_key is longer than \(DeviceRegistration.longestKey) bytes"
         }
         guard isShortenedNumber(key) else { return nil }
-        return
-            "user_key is a number that a spreadsheet has shortened, such as 1.2E+11: format the column as text there, and export again"
+        return "user_key is \(shortenedWords): format the column as text, and export again"
     }
+
+    /// What a shortened number is, in words.
+    public static let shortenedWords = "a number that a spreadsheet or program has shortened, such as 1.2E+11"
 }

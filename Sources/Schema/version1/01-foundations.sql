@@ -41,9 +41,6 @@ CREATE TABLE pushmta_engine.registration_lock ();
 COMMENT ON TABLE pushmta_engine.registration_lock IS
     'A session that looks at subscriptions and then adds to them holds it, SHARE ROW EXCLUSIVE: registrations and imports.';
 
-CREATE TABLE pushmta_engine.message_id_lock ();
-COMMENT ON TABLE pushmta_engine.message_id_lock IS 'A session that takes numbers for int32 message ids holds it, SHARE ROW EXCLUSIVE.';
-
 CREATE TABLE pushmta_engine.feedback_lock ();
 COMMENT ON TABLE pushmta_engine.feedback_lock IS 'The feedback worker that begins to act holds it, SHARE ROW EXCLUSIVE.';
 
@@ -147,14 +144,19 @@ CREATE FUNCTION pushmta_engine.trimmed(value text) RETURNS text LANGUAGE sql IMM
 COMMENT ON FUNCTION pushmta_engine.trimmed(text) IS
     'A key without the invisible characters at its ends, as in Swift''s KeyText: to its writer it is the same key.';
 
-CREATE FUNCTION pushmta_engine.trim_user_key() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+CREATE FUNCTION pushmta_engine.plain_user_key() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
     NEW.user_key := trimmed(NEW.user_key);
+    -- As in Swift's KeyText. Never the key itself: messages go to logs.
+    IF NEW.user_key ~ '^[0-9]([.,][0-9]+)?[Ee][+][0-9]{1,3}$|^[0-9][.,][0-9]+[Ee][0-9]{1,3}$' THEN
+        RAISE EXCEPTION 'A user key for % is a number that a spreadsheet or program has shortened, such as 1.2E+11.', TG_TABLE_NAME
+            USING ERRCODE = 'PM007', HINT = 'Format the column as text there, and export again.';
+    END IF;
     RETURN NEW;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.trim_user_key() IS
-    'Subscriptions keep user keys without blanks at their ends; a key with blanks would exclude no one, and reach no one.';
+COMMENT ON FUNCTION pushmta_engine.plain_user_key() IS
+    'Subscriptions keep user keys without blanks at their ends, and whole; any other would exclude no one, and reach no one.';
 
 CREATE FUNCTION pushmta_engine.status_name(status smallint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE status WHEN 0 THEN 'ignored' WHEN 1 THEN 'sent' WHEN 2 THEN 'failed' WHEN 6 THEN 'pending'

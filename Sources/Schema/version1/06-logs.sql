@@ -102,6 +102,11 @@ BEGIN
     END IF;
     -- exclusion_log comes last, so it stands for the day.
     LOCK TABLE pushmta_engine.partition_lock IN SHARE ROW EXCLUSIVE MODE;
+    -- Unpredictable: two random UUIDs carry 244 random bits, of which the hash keeps 128.
+    INSERT INTO tracking_key (log_day, key)
+    SELECT d::date, substring(sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())) FROM 1 FOR 16)
+    FROM generate_series(first_day, last_day, interval '1 day') g(d)
+    ON CONFLICT (log_day) DO NOTHING;
     FOR day IN SELECT d::date FROM generate_series(first_day, last_day, interval '1 day') g(d) LOOP
         made := made
             + make_partition('broad_log', day, ARRAY[
@@ -119,8 +124,8 @@ BEGIN
     RETURN made;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.ensure_partitions(date, date) IS
-    'Makes what is missing of the partitions of these days; returns how many it made. Any number of hosts may call it, under '
-    'roles that cannot create tables.';
+    'Makes what is missing of the partitions and tracking keys of these days; returns how many partitions it made. Any number of hosts '
+    'may call it, under roles that cannot create tables.';
 
 -- Receipts and clicks of devices.
 CREATE TABLE pushmta_engine.tracking_source (

@@ -321,7 +321,7 @@ BEGIN
     at_once := current_kind = 'continuous' AND begins = now();
     UPDATE pushmta_engine.delivery d SET state = CASE WHEN at_once THEN 'in_progress' ELSE 'pending' END, state_reason = '',
         start_at = begins, started_at = CASE WHEN at_once THEN now() END, prepared = at_once, prepare_to = CASE WHEN at_once THEN 0 END,
-        log_day = day, tracking_key_id = tracking_key_of(day), changed_at = now(),
+        log_day = day, changed_at = now(),
         valid_until = CASE WHEN d.kind = 'continuous' THEN NULL ELSE begins + d.validity END
     WHERE d.id = delivery;
     PERFORM pg_notify('pushmta_wake', delivery::text);
@@ -456,7 +456,7 @@ BEGIN
     UPDATE delivery_application a SET prepared_through = 0, prepare_to = NULL, prepared = false, messages = 0
     WHERE a.delivery_id = delivery;
     UPDATE pushmta_engine.delivery d SET state = 'editing', state_reason = words, start_at = NULL, started_at = NULL, log_day = NULL,
-        tracking_key_id = NULL, message_id_base = NULL, valid_until = NULL, target = 0, excluded = 0, prepared_through = 0,
+        message_id_base = NULL, valid_until = NULL, target = 0, excluded = 0, prepared_through = 0,
         prepare_to = NULL, prepared = false, preparing_host = '', wait_reason = '', wait_failures = 0, wait_until = NULL, draft = NULL,
         changed_at = now()
     WHERE d.id = delivery;

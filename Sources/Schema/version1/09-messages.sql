@@ -95,11 +95,11 @@ BEGIN
     END IF;
     INSERT INTO pushmta_engine.delivery (label, kind, parent_delivery_id, state, content, target_kind, one_per_user,
         allow_duplicates, priority, start_at, started_at, validity, valid_until, ambiguity_policy, max_retries,
-        retry_period_seconds, log_day, tracking_key_id, target, prepared, has_exclusions, created_by)
+        retry_period_seconds, log_day, target, prepared, has_exclusions, created_by)
     -- A message of its last moment, or of a clock that is set back, has its whole validity.
     SELECT d.label, 'continuous', d.id, 'in_progress', d.content, 'explicit', d.one_per_user, d.allow_duplicates, d.priority,
         now(), now(), d.validity, (day + 2)::timestamp AT TIME ZONE 'UTC' + d.validity, d.ambiguity_policy, d.max_retries,
-        d.retry_period_seconds, day, tracking_key_of(day), numbers, true,
+        d.retry_period_seconds, day, numbers, true,
         EXISTS (SELECT FROM delivery_exclusion_list l WHERE l.delivery_id = delivery)
             OR EXISTS (SELECT FROM pushmta.delivery_exclusion e WHERE e.delivery_id = delivery), d.created_by
     FROM pushmta_engine.delivery d WHERE d.id = delivery

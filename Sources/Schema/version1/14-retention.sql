@@ -234,9 +234,7 @@ BEGIN
         PERFORM note_retention('parts', cardinality(parts));
         purged_rows := purged_rows + cardinality(parts);
         CONTINUE WHEN purged_rows >= most;
-        -- The last range of all is where the next one begins.
-        DELETE FROM message_id_range r WHERE r.delivery_id = place.id
-            AND EXISTS (SELECT FROM message_id_range n WHERE n.number > r.number);
+        DELETE FROM message_id_range r WHERE r.delivery_id = place.id;
         UPDATE delivery d SET purged = true WHERE d.id = place.id;
         purged_rows := purged_rows + 1;
     END LOOP;

@@ -226,17 +226,20 @@ FROM pushmta.mta_child c WHERE c.exited_at IS NULL AND c.health IN ('late', 'gon
     -- Where its host says nothing, its children do not either.
     AND NOT EXISTS (SELECT FROM pushmta.mta_host h WHERE h.id = c.host_id AND h.health IN ('late', 'gone'))
 UNION ALL
--- The ten that end first: a web process, which is least trusted, may name as many hosts as it likes.
+-- Of each address the three that end first: a web process, which is least trusted, may name as many hosts as it likes, and hides no
+-- other's.
 SELECT CASE WHEN pushmta_engine.expiry_step(x.seconds) IN ('day', 'over') THEN 'critical' ELSE 'warning' END, 'certificate_expiry',
-    'web process', x.host, format('its certificate %s %s', x.file, pushmta_engine.expiry_text(x.seconds))
-        || CASE WHEN x.n = 10 AND x.total > 10 THEN format('; %s more end later (pushmta.web_certificate)', x.total - 10) ELSE '' END,
+    'web process', x.host, format('its certificate %s %s, as a session from %s reports', x.file, pushmta_engine.expiry_text(x.seconds),
+        x.address)
+        || CASE WHEN x.n = 3 AND x.total > 3 THEN format('; %s more end later (pushmta.web_certificate)', x.total - 3) ELSE '' END,
     'put another one there, then send its process SIGHUP (systemctl reload): it is read again without a restart',
     x.expires_at - interval '30 days', NULL
-FROM (SELECT w.*, s.seconds, row_number() OVER (ORDER BY w.expires_at, w.host, w.file) AS n, count(*) OVER () AS total
+FROM (SELECT w.*, s.seconds, row_number() OVER (PARTITION BY w.address ORDER BY w.expires_at, w.host, w.file) AS n,
+        count(*) OVER (PARTITION BY w.address) AS total
     FROM pushmta.web_certificate w
     CROSS JOIN LATERAL (SELECT extract(epoch FROM w.expires_at - now())::double precision AS seconds) s
     WHERE pushmta_engine.expiry_step(s.seconds) IS NOT NULL) x
-WHERE x.n <= 10
+WHERE x.n <= 3
 UNION ALL
 (SELECT DISTINCT ON (w.host) 'warning', 'spools_waiting', 'host', w.host,
     format('%s tracking spools of web processes that are gone have hits that are not loaded (%s KiB can be loaded)', w.waiting_spools,
@@ -271,8 +274,9 @@ HAVING count(*) > 0
 UNION ALL
 -- Those that wait for one thing raise one alarm, as many as they are.
 SELECT 'warning', 'delivery_waiting', 'delivery', min(d.id)::text,
-    format(CASE WHEN count(*) = 1 THEN 'it' ELSE format('it and %s others', count(*) - 1) END
-        || ' cannot be prepared now, which is tried again each minute until the validity is over: %s', d.wait_reason), '', NULL,
+    format('%s cannot be prepared now, which is tried again each minute until %s validity is over: %s',
+        CASE WHEN count(*) = 1 THEN 'it' ELSE format('it and %s others', count(*) - 1) END,
+        CASE WHEN count(*) = 1 THEN 'its' ELSE 'their' END, d.wait_reason), '', NULL,
     CASE WHEN count(*) = 1 THEN min(d.id) END
 FROM pushmta_engine.delivery d WHERE d.state IN ('pending', 'preparing') AND d.wait_reason <> '' GROUP BY d.wait_reason
 UNION ALL

@@ -108,7 +108,7 @@ extension Store {
         -- The days and proofs of a delivery are retried as it says.
         JOIN pushmta_engine.delivery r ON r.id = coalesce(d.parent_delivery_id, d.id)
         LEFT JOIN pushmta_engine.rate_limit l ON l.delivery_id = r.id
-        \(join) pushmta_engine.tracking_key k ON k.id = d.tracking_key_id
+        \(join) pushmta_engine.tracking_key k ON k.log_day = d.log_day
         WHERE d.id = $1
         """
     }

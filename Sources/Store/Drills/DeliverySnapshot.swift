@@ -175,7 +175,7 @@ extension Store {
     public func trackingKey(delivery id: Int64) async throws -> [UInt8] {
         let result = try await query(
             """
-            SELECT k.key FROM pushmta_engine.delivery d JOIN pushmta_engine.tracking_key k ON k.id = d.tracking_key_id
+            SELECT k.key FROM pushmta_engine.delivery d JOIN pushmta_engine.tracking_key k ON k.log_day = d.log_day
             WHERE d.id = $1
             """,
             [.int64(id)]

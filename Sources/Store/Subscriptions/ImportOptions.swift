@@ -127,6 +127,15 @@ public struct ImportReport: Sendable {
     ///
     /// - Parameter lines: the first of them.
     mutating func add(_ kind: String, held: String, count: Int, lines: [Int64]) throws {
+        guard kind != "busy" else {
+            skipped += count
+            let problem =
+                "another session's transaction has changed its subscription and not ended: import the line again when it has"
+            problems += lines.prefix(max(0, Self.keptWords - problems.count)).map {
+                ImportProblem(line: Int($0), problem: problem)
+            }
+            return
+        }
         let hold = ImportHold(held)
         let state: ImportState? = if case .state(let state) = hold { state } else { nil }
         switch (kind, hold) {

@@ -86,6 +86,15 @@ enum ImportStatements {
         FROM (\(judged)) j WHERE j.push_token = u.push_token
         """
 
+    /// Lines whose subscription another transaction holds change nothing.
+    static let passBusy = """
+        UPDATE pg_temp.pushmta_import u SET kind = 'busy', held = 'busy', target = NULL, ended = NULL
+        FROM (SELECT array_agg(x.id) AS ids FROM (SELECT s.id FROM pushmta_engine.subscription s
+            WHERE s.id = ANY(ARRAY(SELECT i.target FROM pg_temp.pushmta_import i UNION SELECT i.ended FROM pg_temp.pushmta_import i))
+            ORDER BY s.push_token, s.id FOR NO KEY UPDATE SKIP LOCKED) x) free
+        WHERE u.target <> ALL(coalesce(free.ids, '{}')) OR u.ended <> ALL(coalesce(free.ids, '{}'))
+        """
+
     static let counts = """
         SELECT i.kind, i.held, count(*),
             CASE WHEN i.held NOT IN ('', 'known', 'older') THEN (array_agg(i.line ORDER BY i.line))[1:100] ELSE '{}' END
@@ -161,7 +170,7 @@ enum ImportStatements {
                 CASE WHEN e.quarantine_status >= 2 AND NOT i.clears THEN e.quarantine_reason ELSE '' END,
                 CASE WHEN e.quarantine_status >= 2 AND NOT i.clears THEN e.quarantined_at END
             FROM pg_temp.pushmta_import i LEFT JOIN pushmta_engine.subscription e ON e.id = i.ended
-            WHERE i.kind <> 'kept' AND i.target IS NULL
+            WHERE i.kind NOT IN ('kept', 'busy') AND i.target IS NULL
             ORDER BY i.line
             ON CONFLICT DO NOTHING
             RETURNING id)

@@ -60,6 +60,8 @@ extension Store {
     /// Attempts of a batch that meets another change of the same subscriptions: a gateway's word on a token, or an opt-out. Most of these
     /// are over in milliseconds.
     private static let mostAttempts = 8
+    /// Then a row may be held by somebody's open transaction for as long as that lasts: its lines are left out, and all others are not.
+    private static let patientAttempts = 4
 
     private func importBatch(
         _ rows: [ImportRow],
@@ -78,7 +80,7 @@ extension Store {
         var attempt = 1
         while true {
             do {
-                let (counts, id) = try await storeBatch(lines, batch)
+                let (counts, id) = try await storeBatch(lines, batch, passesBusy: attempt > Self.patientAttempts)
                 report.id = id
                 for row in 0..<counts.rowCount {
                     try report.add(
@@ -112,7 +114,13 @@ extension Store {
 
     /// Judges a batch, and stores it unless it is only looked at; returns what became of how many lines, and the import's number as soon as
     /// it has changed something.
-    private func storeBatch(_ lines: [UInt8], _ batch: ImportBatch) async throws -> (PostgresResult, id: Int64?) {
+    ///
+    /// - Parameter passesBusy: leaves out lines whose subscriptions another transaction holds.
+    private func storeBatch(
+        _ lines: [UInt8],
+        _ batch: ImportBatch,
+        passesBusy: Bool
+    ) async throws -> (PostgresResult, id: Int64?) {
         try await transaction { transaction in
             func execute(_ sql: String, _ parameters: [PostgresValue] = []) async throws -> PostgresResult {
                 try await transaction.execute(PostgresStatement(sql, parameters, prepare: false))
@@ -127,11 +135,12 @@ extension Store {
                 _ = try await execute(Self.rowLockTimeoutSQL)
             }
             _ = try await execute(ImportStatements.judge, [application, bringsBack, .int64OrNull(batch.id)])
+            if passesBusy { _ = try await execute(ImportStatements.passBusy) }
             let counts = try await execute(ImportStatements.counts)
             var (changed, moved) = (0, 0)
             for row in 0..<counts.rowCount {
                 let (kind, count) = (try counts.text(row, 0), Int(try counts.int64(row, 2)))
-                if kind != "kept" { changed += count }
+                if kind != "kept" && kind != "busy" { changed += count }
                 if kind == "moved" { moved += count }
             }
             guard !batch.isDryRun, changed > 0 else { return (counts, batch.id) }

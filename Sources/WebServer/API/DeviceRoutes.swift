@@ -207,7 +207,7 @@ struct DeviceBody: Sendable {
         timeZone = reader.text("timeZone", most: DeviceSetting.longest) ?? ""
         for (name, problem) in [
             ("locale", DeviceSetting.problem(locale: locale)), ("timeZone", DeviceSetting.problem(timeZone: timeZone)),
-            ("userKey", Self.problem(key: userKey ?? "")), ("deviceId", Self.problem(key: deviceID ?? "")),
+            ("userKey", Self.problem(userKey: userKey ?? "")), ("deviceId", Self.problem(key: deviceID ?? "")),
         ] {
             if let problem { reader.note(name, "it \(problem)") }
         }
@@ -220,6 +220,11 @@ struct DeviceBody: Sendable {
     private static func problem(key: String) -> String? {
         key.unicodeScalars.contains { $0.isControl || $0.isLineSeparator }
             ? "has line breaks or control characters" : nil
+    }
+
+    private static func problem(userKey key: String) -> String? {
+        guard KeyText.isShortenedNumber(key) else { return problem(key: key) }
+        return "is \(KeyText.shortenedWords): send the whole number as text"
     }
 
     /// The registration, with each value where the application's declarations keep it.

@@ -57,7 +57,8 @@ struct CSVTable<Header: CSVHeader> {
     private let handle: FileHandle
     private let makeHeader: (CSVRecord) throws -> Header
     private var reader = CSVReader()
-    private var header: Header?
+    /// The first line, nil before it was read.
+    private(set) var header: Header?
     private var isAtEnd = false
 
     /// What is read at once: far above the cost of a read and of a statement, far below the memory of a machine.

@@ -12,7 +12,7 @@ final class SubscriptionFile: AsyncSequence, Sendable {
     let path: String
     /// The size of the file in bytes.
     let size: Int64
-    private let state = Mutex(CSVReport())
+    private let state = Mutex((report: CSVReport(), columns: ""))
 
     /// Opens nothing yet.
     ///
@@ -37,7 +37,10 @@ final class SubscriptionFile: AsyncSequence, Sendable {
     }
 
     /// What reading has brought to light so far.
-    var report: CSVReport { state.withLock { $0 } }
+    var report: CSVReport { state.withLock(\.report) }
+
+    /// What its columns are taken for, in words; "" before its first line was read.
+    var columnWords: String { state.withLock(\.columns) }
 
     func makeAsyncIterator() -> Iterator { Iterator(file: self) }
 
@@ -52,7 +55,7 @@ final class SubscriptionFile: AsyncSequence, Sendable {
             let path = file.path
             var table = try self.table ?? CSVTable(path: path) { try SubscriptionHeader($0, file: path) }
             defer {
-                file.state.withLock { $0 = table.report }
+                file.state.withLock { $0 = (table.report, table.header?.words ?? "") }
                 self.table = table
             }
             return try table.next()
@@ -79,10 +82,39 @@ struct SubscriptionHeader: CSVHeader, Sendable {
     private static let prefixes: [(text: String, make: @Sendable (String) -> Column)] = [
         ("parameter.", { .parameter($0) }), ("parameters.", { .parameter($0) }), ("recipient.", { .recipient($0) }),
     ]
+    /// What other systems call a column of `fixed`, as `CSVNames.folded` writes it: where a file has no such column, it is probably
+    /// this one. Beside such a column it is a field of the recipient, but for the token.
+    private static let otherNames: [(name: String, others: Set<String>)] = [
+        (
+            "push_token",
+            ["token", "devicetoken", "registrationtoken", "registrationid", "fcmtoken", "apnstoken", "gcmtoken"]
+        ),
+        (
+            "user_key",
+            [
+                "user", "userid", "uid", "username", "login", "externalid", "externaluserid", "customerid", "memberid",
+                "contactid",
+            ]
+        ),
+        ("locale", ["lang", "language", "languagecode", "languagetag"]),
+        ("time_zone", ["tz", "zone", "utcoffset", "tzoffset"]),
+        (
+            "registered_at",
+            [
+                "registered", "registeredon", "registration", "registrationdate", "registrationtime", "createdat",
+                "created", "createdon", "creationdate", "signupdate", "subscribedat", "installedat",
+            ]
+        ),
+    ]
     /// What other systems export of an address that a file cannot say here: taken for a field of the recipient, it would be lost.
     private static let states: Set<String> = [
-        "disabled", "enabled", "optout", "optedout", "optin", "optedin", "unsubscribed", "quarantine", "quarantined",
-        "quarantinestatus", "denylisted", "blacklisted", "deviceid", "deviceuuid", "deviceimei", "subscriptionid",
+        "active", "inactive", "status", "state", "subscribed", "deleted", "bounced", "suppressed", "allowpush",
+        "pushallowed", "pushpermission", "permission", "deviceid", "deviceuuid", "deviceimei", "subscriptionid",
+    ]
+    /// The same as parts of longer names: marketing_consent, opt_out_date, push_enabled.
+    private static let stateParts = [
+        "optin", "optedin", "optout", "optedout", "consent", "unsubscri", "enabled", "disabled", "quarantine",
+        "denylist", "blacklist", "blocklist",
     ]
     private static let columnWords =
         "The first line names the columns: push_token, user_key, locale, time_zone, registered_at, parameter.NAME for parameters of "
@@ -104,7 +136,8 @@ struct SubscriptionHeader: CSVHeader, Sendable {
             throw CommandFailure(.data, "\(place): no column is named push_token\(hint). \(Self.columnWords)")
         }
         try header.requireDistinct()
-        if let state = names.first(where: { Self.states.contains(CSVNames.folded($0)) }) {
+        try Self.requireNoOtherName(names, place: place)
+        if let state = names.first(where: Self.isState) {
             throw CommandFailure(
                 .data,
                 "\(place): an import does not read a column \(state): export only the addresses that get messages, and leave it out. "
@@ -120,6 +153,37 @@ struct SubscriptionHeader: CSVHeader, Sendable {
         }
         self.columns = columns
     }
+
+    private static func requireNoOtherName(_ names: [String], place: String) throws {
+        for (name, others) in otherNames where name == "push_token" || !names.contains(name) {
+            guard let other = names.first(where: { others.contains(CSVNames.folded($0)) }) else { continue }
+            throw CommandFailure(
+                .data,
+                "\(place): the column \(other) is probably \(name): rename it to \(name) or leave it out. "
+                    + "A field of the recipient is named recipient.\(other)."
+            )
+        }
+    }
+
+    private static func isState(_ name: String) -> Bool {
+        guard !prefixes.contains(where: { name.hasPrefix($0.text) }) else { return false }
+        let folded = CSVNames.folded(name)
+        let bare = folded.hasPrefix("is") ? String(folded.dropFirst(2)) : folded
+        return states.contains(bare) || stateParts.contains(where: folded.contains)
+    }
+
+    /// What the columns are taken for, in one line.
+    var words: String {
+        let groups = [
+            ("", names { column in Self.fixed.first { $0.column == column }?.name }),
+            ("fields of the recipient: ", names { if case .recipient(let name) = $0 { name } else { nil } }),
+            ("parameters: ", names { if case .parameter(let name) = $0 { name } else { nil } }),
+        ]
+        let parts = groups.filter { !$0.1.isEmpty }.map { $0.0 + $0.1.joined(separator: ", ") }
+        return "columns: " + parts.joined(separator: "; ")
+    }
+
+    private func names(_ name: (Column) -> String?) -> [String] { columns.compactMap(name) }
 
     private static func column(_ name: String) -> Column {
         if let column = fixed.first(where: { $0.name == name })?.column { return column }

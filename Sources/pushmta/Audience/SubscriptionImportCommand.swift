@@ -115,7 +115,7 @@ struct SubscriptionImportCommand: SentenceCommand {
             bar.finish()
             let done = reached.withLock { $0 }
             if done.lastLine > 0 {
-                tell(file, done, source.report)
+                tell(file, done, source)
                 StandardError.write(
                     "pushmta: the import ended after line \(done.lastLine): up to there \(ImportWords.numbers(done)). That stays; you may import the same file again.\n"
                 )
@@ -124,7 +124,7 @@ struct SubscriptionImportCommand: SentenceCommand {
             throw error
         }
         bar.finish()
-        tell(file, report, source.report)
+        tell(file, report, source)
         let lines = ImportWords.lines(report, faulty: source.report.faultyLines, isDryRun: isDryRun)
         for (place, line) in lines.enumerated() {
             StandardOutput.line(line, place == 0 ? ImportWords.values(report, faulty: source.report.faultyLines) : [])
@@ -147,8 +147,10 @@ struct SubscriptionImportCommand: SentenceCommand {
         StandardOutput.line("Within a day: pushmta subscription import --undo \(id)", [("import", .integer(id))])
     }
 
-    /// Names the first lines that were left out, those that a later one has replaced, and those whose address stays without messages.
-    private func tell(_ file: String, _ report: ImportReport, _ fileReport: CSVReport) {
+    /// Says what the columns were taken for, and names the first lines that were left out, those that a later one has replaced, and those whose address stays without messages.
+    private func tell(_ file: String, _ report: ImportReport, _ source: SubscriptionFile) {
+        let fileReport = source.report
+        StandardError.write("\(file): \(source.columnWords)\n")
         let faults = (fileReport.faults + report.problems).sorted { $0.line < $1.line }
         tell(file, faults.prefix(CSVReport.keptFaults), of: fileReport.faultyLines + report.skipped, "")
         tell(file, report.replacements[...], of: report.replaced, " with a token of a later one")

@@ -136,8 +136,8 @@ struct AlarmTests {
         let (fixture, delivery) = try await StoreFixture.prepared(messages: 20, partSize: 20)
         try await fixture.sql(
             """
-            INSERT INTO pushmta_engine.delivery (label, content, state, log_day, tracking_key_id, prepared, started_at, finished_at)
-            SELECT 'x', d.content, CASE WHEN n > 2000 THEN 'finished' ELSE 'in_progress' END, d.log_day, d.tracking_key_id, true, now(),
+            INSERT INTO pushmta_engine.delivery (label, content, state, log_day, prepared, started_at, finished_at)
+            SELECT 'x', d.content, CASE WHEN n > 2000 THEN 'finished' ELSE 'in_progress' END, d.log_day, true, now(),
                 CASE WHEN n > 2000 THEN now() - interval '1 day' END
             FROM pushmta_engine.delivery d CROSS JOIN generate_series(1, 8000) n WHERE d.id = \(delivery)
             """

@@ -97,8 +97,8 @@ struct ConsoleScaleTests {
         try await fixture.sql(
             """
             WITH made AS (
-                INSERT INTO pushmta_engine.delivery (label, content, state, log_day, tracking_key_id, prepared, started_at, finished_at)
-                SELECT 'sale ' || n, '{}', 'finished', d.log_day, d.tracking_key_id, true, now(), now()
+                INSERT INTO pushmta_engine.delivery (label, content, state, log_day, prepared, started_at, finished_at)
+                SELECT 'sale ' || n, '{}', 'finished', d.log_day, true, now(), now()
                 FROM pushmta_engine.delivery d CROSS JOIN generate_series(1, 20000) n RETURNING id
             )
             INSERT INTO pushmta_engine.delivery_application (delivery_id, application_id, external_account_id) SELECT id, 1, 1 FROM made

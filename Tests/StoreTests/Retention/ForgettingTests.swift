@@ -319,7 +319,6 @@ struct ForgettingTests {
                 day date := (now() AT TIME ZONE 'UTC')::date - 10;
             BEGIN
                 PERFORM pushmta_engine.ensure_partitions(day, day);
-                PERFORM pushmta_engine.tracking_key_of(day);
                 EXECUTE 'DROP TABLE pushmta_engine.broad_log_' || to_char(day, 'YYYYMMDD');
             END $$
             """

@@ -75,6 +75,8 @@ import Testing
         #expect(renewed.status == 201 && renewed["userKey"] == "ada")
         let old = try await site.call("GET", "/devices/\(id ?? "")", key: key)
         #expect(old["enabled"] == "false" && old["disabledReason"] == "token_renewed")
+        let shortened = try await post(#", "userKey": "1.23457E+11""#)
+        #expect(shortened.status == 400 && "\(shortened.answer)".contains("shortened"), "\(shortened.answer)")
         // What is empty empties.
         let nobodys = try await post(#", "userKey": """#, token: next)
         #expect(nobodys.status == 201 && nobodys["userKey"] == "null")

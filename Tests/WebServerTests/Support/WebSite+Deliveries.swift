@@ -41,7 +41,7 @@ extension WebSite {
         }
         while try await !admin.prepareChunk(job, partSize: 1_000, partsPerChunk: 50).done {}
         let key = try await value(
-            "SELECT encode(k.key, 'hex') FROM pushmta_engine.tracking_key k JOIN pushmta_engine.delivery d ON d.tracking_key_id = k.id WHERE d.id = \(delivery)"
+            "SELECT encode(k.key, 'hex') FROM pushmta_engine.tracking_key k JOIN pushmta_engine.delivery d ON k.log_day = d.log_day WHERE d.id = \(delivery)"
         )
         guard let key else { throw RawHTTPError("no key") }
         let bytes = stride(from: 0, to: key.count, by: 2).compactMap { UInt8(key.dropFirst($0).prefix(2), radix: 16) }
