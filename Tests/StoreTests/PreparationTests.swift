@@ -189,6 +189,19 @@ struct PreparationTests {
         #expect(try await fixture.store.deliveryProgress(ids[1]).state == .editing)
     }
 
+    @Test("One that waits for an administrator is tried again in seconds, not with each look at the others")
+    func notPickedAtOnce() async throws {
+        let (fixture, ids) = try await Self.due(3)
+        try await fixture.sql("ALTER FUNCTION pushmta_engine.freeze_targets RENAME TO was_freeze_targets")
+        #expect(try await fixture.store.claimDeliveriesToPrepare(host: "a", most: 3).isEmpty)
+        try await fixture.sql("ALTER FUNCTION pushmta_engine.was_freeze_targets RENAME TO freeze_targets")
+        let due = "SELECT count(*) FROM pushmta_engine.delivery WHERE wait_until IS NULL OR wait_until <= now()"
+        #expect(try await fixture.sql(due) == 0)
+        #expect(try await fixture.store.deliveryProgress(ids[0]).waitingReason.contains("freeze_targets"))
+        try await fixture.sql("UPDATE pushmta_engine.delivery SET wait_until = now()")
+        #expect(try await fixture.store.claimDeliveriesToPrepare(host: "a", most: 3).map(\.deliveryID) == ids)
+    }
+
     /// Deliveries that are to begin, to ten subscribers each.
     private static func due(_ count: Int) async throws -> (StoreFixture, [Int64]) {
         let fixture = try await StoreFixture.make()

@@ -89,6 +89,8 @@ public enum LocaleTag {
         case 3 where isDigits(word) && parts.region.isEmpty: parts.region = String(word)
         // A language of a group, as in zh-yue.
         case 3 where isLetters(word) && isBare: parts.language = word.lowercased()
+        // CLDR writes it as an extension, en-US-u-va-posix: it is no language.
+        case 5 where word.lowercased() == "posix": break
         case 5...8 where isAlphanumeric(word), 4 where isAlphanumeric(word) && isDigits(word.prefix(1)):
             parts.variants.append(word.lowercased())
         default: return false

@@ -88,8 +88,9 @@ COMMENT ON VIEW pushmta.lock_alarm IS
 CREATE VIEW pushmta.alarm AS
 -- Gateways and applications.
 SELECT 'critical' AS severity, 'gateway_trouble' AS code, 'application' AS subject_kind, t.application AS subject,
-    format('the gateway of account %s has taken nothing for %s s (%s): %s messages wait and keep their attempts, %s probes were '
-        'sent; sending goes on by itself when one is taken', t.account, floor(t.seconds)::bigint, t.reason, t.waiting, t.probes) AS text,
+    format('the gateway of account %s has taken nothing since %s UTC (%s): %s messages wait and keep their attempts, %s probes were '
+        'sent; sending goes on by itself when one is taken', t.account, to_char(t.began_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'),
+        t.reason, t.waiting, t.probes) AS text,
     format('pushmta app resume %s tries at once', t.application) AS remedy, t.began_at AS since, NULL::bigint AS delivery_id
 -- Where nothing waits, nothing is probed, and no operator need know.
 FROM pushmta.gateway_trouble t WHERE t.state = 'trouble' AND t.waiting > 0

@@ -110,10 +110,11 @@ extension Store {
             SELECT $1::bigint UNION ALL SELECT d.day_id FROM pushmta.delivery_day d WHERE d.delivery_id = $1))
         """
 
+    /// Of critical ones first who holds a lock: others may follow from it.
     private static func alarmsSQL(where condition: String) -> String {
         """
         SELECT a.severity, a.code, a.subject_kind, a.subject, a.text, a.remedy, a.since FROM pushmta.alarm a WHERE \(condition)
-        ORDER BY a.severity, a.subject_kind, a.subject, a.code, a.text
+        ORDER BY a.severity, a.code <> 'lock_held', a.subject_kind, a.subject, a.code, a.text
         """
     }
 }

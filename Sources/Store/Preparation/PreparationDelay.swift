@@ -84,9 +84,7 @@ extension Store {
     /// Another transaction that has locked the delivery is not waited for: then the next attempt comes at once.
     public func postponePreparation(_ id: Int64, reason: String) async throws {
         try await query(
-            Self.postponeSQL(
-                more: Self.longerWait
-            ),
+            Self.postponeSQL(more: Self.longerWait),
             [.int64(id), .text(reason)]
         )
     }
@@ -118,10 +116,11 @@ extension Store {
         RETURNING d.id
         """
 
-    /// Shows what a delivery waits for that is passed over; looking costs next to nothing, so it is looked at again each time.
+    /// Shows what a delivery waits for that is passed over. A look at it costs little, so the next comes soon; but with each of them those
+    /// that were picked with it are claimed one by one.
     func notePreparation(_ id: Int64, waitsFor reason: String) async throws {
         try await query(
-            Self.postponeSQL(more: "wait_until = NULL", unless: "f.wait_reason = $2"),
+            Self.postponeSQL(more: "wait_until = now() + interval '5 seconds'"),
             [.int64(id), .text(reason)]
         )
     }
@@ -177,11 +176,11 @@ extension Store {
         FROM pushmta_engine.delivery d LEFT JOIN waiting w ON w.id = d.id WHERE d.id = ANY($1)
         """
 
-    private static func postponeSQL(more: String, unless: String = "false") -> String {
+    private static func postponeSQL(more: String) -> String {
         """
         UPDATE pushmta_engine.delivery d SET wait_reason = $2, \(more)
         WHERE d.id = (SELECT f.id FROM pushmta_engine.delivery f
-            WHERE f.id = $1 AND f.state IN ('pending', 'preparing') AND NOT (\(unless)) FOR NO KEY UPDATE SKIP LOCKED)
+            WHERE f.id = $1 AND f.state IN ('pending', 'preparing') FOR NO KEY UPDATE SKIP LOCKED)
         """
     }
 
