@@ -187,6 +187,10 @@ extension Catalogue {
             case "list.take": .auditListTake
             case "list.find": .auditListFind
             case "alarm.acknowledge": .auditAlarm
+            case "import.add": .auditImport
+            case "import.undo": .auditImportUndo
+            case "token.confirm": .auditTokenConfirm
+            case "token.undo": .auditTokenUndo
             default: nil
             }
         if let phrase { return self[phrase] }

@@ -54,6 +54,7 @@ enum Phrase: String, Sendable, CaseIterable {
     case alarmsTitle, noAlarms, severityCritical, severityWarning, remedyLabel, sinceLabel
     case alarmsUnseen, alarmSeen, alarmAcknowledge, doneAcknowledge, alarmsOver, alarmBegan, alarmEnded, alarmSeenBy
     case auditFilter, auditFilterButton, auditAlarm, auditAdded, auditChanged, auditRemoved
+    case auditImport, auditImportUndo, auditTokenConfirm, auditTokenUndo
     // Hosts and children.
     case hostsTitle, columnHost, columnHealth, columnRate, columnChildren, columnLoad, columnMemory, columnDisk,
         columnVersion, childrenOf, columnAccount, columnDoes, columnFlight, columnConnections, columnLatency,

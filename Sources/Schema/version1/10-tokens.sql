@@ -507,6 +507,9 @@ BEGIN
     FROM token_event e
     WHERE e.id = ANY(events) AND e.state = 'doubted' AND s.id = e.subscription_id AND s.quarantine_status = 1 AND s.soft_errors = 0;
     UPDATE token_event e SET state = 'undone', undone_at = now() WHERE e.id = ANY(events);
+    IF events <> '{}' THEN
+        PERFORM note_change('token.undo', 'delivery ' || delivery, cardinality(events)::text);
+    END IF;
     RETURN cardinality(events);
 END $$;
 COMMENT ON FUNCTION pushmta.undo_token_effects(bigint) IS
@@ -533,6 +536,9 @@ BEGIN
         resolved := resolved + one;
         EXIT WHEN one = 0;
     END LOOP;
+    IF resolved > 0 THEN
+        PERFORM note_change(CASE WHEN confirmed THEN 'token.confirm' ELSE 'token.undo' END, application, resolved::text);
+    END IF;
     RETURN resolved;
 END $$;
 COMMENT ON FUNCTION pushmta.resolve_doubted_tokens(text, boolean) IS
@@ -540,8 +546,8 @@ COMMENT ON FUNCTION pushmta.resolve_doubted_tokens(text, boolean) IS
     'dead, unless their devices have registered or got a message since; else the gateway was wrong, and the refusals are void. '
     'Returns the number of refusals.';
 
-CREATE FUNCTION pushmta.lift_quarantine(device bigint) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+CREATE FUNCTION pushmta_engine.end_quarantine(device bigint) RETURNS void
+    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
 #variable_conflict use_variable
 DECLARE
     events bigint[];
@@ -571,6 +577,15 @@ BEGIN
         disabled_reason = CASE WHEN x.disabled_reason = 'token_invalid' THEN '' ELSE x.disabled_reason END
     WHERE x.id = device;
     UPDATE token_event e SET state = 'undone', undone_at = now() WHERE e.id = ANY(events);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.end_quarantine(bigint) IS
+    'Does what pushmta.lift_quarantine does. The caller logs it.';
+
+CREATE FUNCTION pushmta.lift_quarantine(device bigint) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    PERFORM end_quarantine(device);
+    PERFORM note_change('subscriber.lift', device::text, '');
 END $$;
 COMMENT ON FUNCTION pushmta.lift_quarantine(bigint) IS
     'Takes one device out of quarantine, and takes back what was said of its token so far: it gets messages again. A token that is '

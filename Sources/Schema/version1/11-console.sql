@@ -706,7 +706,7 @@ BEGIN
     CASE action
         WHEN 'opt_out' THEN PERFORM keep_opt_out(subscription, true);
         WHEN 'opt_in' THEN PERFORM keep_opt_out(subscription, false);
-        WHEN 'lift' THEN PERFORM pushmta.lift_quarantine(subscription);
+        WHEN 'lift' THEN PERFORM end_quarantine(subscription);
     END CASE;
     PERFORM note_audit(who, 'subscriber.' || action, subscription::text, '', address);
 END $$;
@@ -728,10 +728,10 @@ BEGIN
         RAISE EXCEPTION 'There is no device %.', subscription
             USING ERRCODE = 'PM070', HINT = 'pushmta.subscription lists them by id.';
     END IF;
-    SELECT f.* INTO subscriptions, targets, exclusions, seeds FROM pushmta.forget_user(person.service, person.user_key) f;
+    SELECT f.subscriptions, f.targets, f.exclusions, f.seeds INTO subscriptions, targets, exclusions, seeds
+    FROM forget_person(person.service, person.user_key) f;
     PERFORM note_audit(who, 'subscriber.forget', subscription::text,
-        format('%s: subscriptions %s, targets %s, exclusions %s, seed addresses %s', person.service, subscriptions, targets, exclusions,
-            seeds), address);
+        forgotten_text(person.service, subscriptions, targets, exclusions, seeds), address);
     RETURN NEXT;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_forget(bytea, timestamptz, interval, text, bigint) IS

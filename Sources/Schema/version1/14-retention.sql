@@ -346,15 +346,21 @@ COMMENT ON FUNCTION pushmta.remove_host(text, boolean) IS
     'journals_lost says that their journals will never be read. Nothing is removed of messages; a supervisor that is started there '
     'again is a host again.';
 
+CREATE FUNCTION pushmta_engine.forgotten_text(service text, subscriptions bigint, targets bigint, exclusions bigint, seeds bigint)
+    RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN format('%s: subscriptions %s, targets %s, exclusions %s, seed addresses %s', service, subscriptions, targets, exclusions, seeds);
+COMMENT ON FUNCTION pushmta_engine.forgotten_text(text, bigint, bigint, bigint, bigint) IS
+    'How much there was of a person who is forgotten, for the audit log, and not who it was.';
+
 -- What belongs to somebody else too stays: a push token that another user has by now, a user key on an exclusion list that is a
 -- user key of another service.
-CREATE FUNCTION pushmta.forget_user(service text, user_key text)
-    RETURNS TABLE (subscriptions bigint, targets bigint, exclusions bigint, seeds bigint)
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp
+CREATE FUNCTION pushmta_engine.forget_person(service text, user_key text)
+    RETURNS TABLE (device bigint, subscriptions bigint, targets bigint, exclusions bigint, seeds bigint)
+    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp
     SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
-    person CONSTANT text := forget_user.user_key;
+    person CONSTANT text := forget_person.user_key;
     others integer[];
     apps integer[];
     ids bigint[];
@@ -363,15 +369,15 @@ DECLARE
     deliveries bigint[];
     more bigint;
 BEGIN
-    IF NOT EXISTS (SELECT FROM pushmta_engine.service v WHERE v.name = forget_user.service) THEN
-        RAISE EXCEPTION 'There is no service "%".', forget_user.service
+    IF NOT EXISTS (SELECT FROM pushmta_engine.service v WHERE v.name = forget_person.service) THEN
+        RAISE EXCEPTION 'There is no service "%".', forget_person.service
             USING ERRCODE = 'PM071', HINT = 'pushmta.service lists them.';
     ELSIF coalesce(person, '') = '' THEN
         RAISE EXCEPTION 'The user key of the user to forget is empty.'
             USING ERRCODE = 'PM072', HINT = 'Without a user key nobody is known: name a device with pushmta.unregister_device.';
     END IF;
     apps := ARRAY(SELECT a.id FROM application a JOIN pushmta_engine.service v ON v.id = a.service_id
-        WHERE v.name = forget_user.service);
+        WHERE v.name = forget_person.service);
     ids := ARRAY(SELECT s.id FROM subscription s WHERE s.user_key = person AND s.user_key <> '' AND s.application_id = ANY(apps));
     SELECT coalesce(array_agg(DISTINCT s.push_token), '{}'),
         coalesce(array_agg(DISTINCT s.device_id) FILTER (WHERE s.device_id IS NOT NULL), '{}')
@@ -448,6 +454,24 @@ BEGIN
     INSERT INTO pushmta_engine.forgotten_subscription AS f (subscription_id, left_through)
     SELECT u.id, (now() AT TIME ZONE 'UTC')::date + 1 FROM unnest(ids) u(id)
     ON CONFLICT (subscription_id) DO UPDATE SET forgotten_at = clock_timestamp(), left_through = excluded.left_through;
+    device := (SELECT min(u.id) FROM unnest(ids) u(id));
+    RETURN NEXT;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.forget_person(text, text) IS
+    'Does what pushmta.forget_user does, and returns the first of the emptied subscriptions, too. The caller logs it.';
+
+CREATE FUNCTION pushmta.forget_user(service text, user_key text)
+    RETURNS TABLE (subscriptions bigint, targets bigint, exclusions bigint, seeds bigint)
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    device bigint;
+BEGIN
+    SELECT f.* INTO device, subscriptions, targets, exclusions, seeds FROM forget_person(forget_user.service, forget_user.user_key) f;
+    IF subscriptions + targets + exclusions + seeds > 0 THEN
+        PERFORM note_change('subscriber.forget', coalesce(device::text, ''),
+            forgotten_text(forget_user.service, subscriptions, targets, exclusions, seeds));
+    END IF;
     RETURN NEXT;
 END $$;
 COMMENT ON FUNCTION pushmta.forget_user(text, text) IS

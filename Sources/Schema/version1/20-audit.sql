@@ -32,9 +32,9 @@ DECLARE
     before jsonb := CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD) END;
     after jsonb := CASE WHEN TG_OP <> 'DELETE' THEN to_jsonb(NEW) END;
     place jsonb := coalesce(after, before);
-    subject text := coalesce(CASE WHEN TG_ARGV[0] <> 'delivery' THEN place ->> 'name' END, place ->> 'id');
+    subject text := coalesce(CASE WHEN TG_ARGV[0] NOT IN ('delivery', 'host') THEN place ->> 'name' END, place ->> 'id');
     changed text := '';
-    done text := CASE TG_OP WHEN 'INSERT' THEN 'add' WHEN 'DELETE' THEN 'remove' ELSE 'change' END;
+    done text := coalesce(TG_ARGV[1], CASE TG_OP WHEN 'INSERT' THEN 'add' WHEN 'DELETE' THEN 'remove' ELSE 'change' END);
 BEGIN
     -- What the processes do by themselves is no person's change. They are known by program name, which others may use too, and by login,
     -- which they may not.
@@ -44,7 +44,7 @@ BEGIN
     THEN
         RETURN NULL;
     END IF;
-    IF TG_OP = 'UPDATE' THEN
+    IF TG_OP = 'UPDATE' AND TG_ARGV[1] IS NULL THEN
         -- The names of columns, and no value: keys and secrets are among them.
         SELECT string_agg(n.key, ', ' ORDER BY n.key) INTO changed FROM jsonb_each(after) n
         WHERE n.value IS DISTINCT FROM before -> n.key AND n.key !~ '(changed|used)_at$';
@@ -61,6 +61,13 @@ BEGIN
         subject := coalesce('delivery ' || (place ->> 'delivery_id'), 'project ' || (place ->> 'project'),
             (SELECT a.name FROM application a WHERE a.id = (place ->> 'application_id')::integer),
             (SELECT e.name FROM external_account e WHERE e.id = (place ->> 'external_account_id')::integer));
+    END IF;
+    IF TG_ARGV[0] = 'host' THEN
+        changed := place ->> 'name';
+    ELSIF TG_ARGV[0] = 'import' THEN
+        changed := place ->> 'source';
+    ELSIF TG_ARGV[1] = 'resume' THEN
+        subject := (SELECT a.name FROM application a WHERE a.id = (place ->> 'application_id')::integer);
     END IF;
     IF TG_ARGV[0] = 'delivery' THEN
         done := CASE WHEN before ->> 'state' = 'editing' AND after ->> 'state' IN ('pending', 'in_progress') THEN 'start'
@@ -90,6 +97,20 @@ BEGIN
             audited[1] || '_audit', audited[2], audited[1]);
     END LOOP;
 END $$;
+-- Of rows that processes write all the time, what people ask for.
+CREATE CONSTRAINT TRIGGER host_drain_audit AFTER UPDATE OF drain_requested ON pushmta_engine.mta_host
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NOT OLD.drain_requested AND NEW.drain_requested)
+    EXECUTE FUNCTION pushmta_engine.audit_change('host', 'drain');
+CREATE CONSTRAINT TRIGGER host_remove_audit AFTER DELETE ON pushmta_engine.mta_host
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION pushmta_engine.audit_change('host');
+CREATE CONSTRAINT TRIGGER application_resume_audit AFTER INSERT OR UPDATE OF resumed_at ON pushmta_engine.application_health
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.resumed_at IS NOT NULL)
+    EXECUTE FUNCTION pushmta_engine.audit_change('application', 'resume');
+CREATE CONSTRAINT TRIGGER import_audit AFTER INSERT ON pushmta_engine.subscription_import
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION pushmta_engine.audit_change('import');
+CREATE CONSTRAINT TRIGGER import_undo_audit AFTER UPDATE OF undone_at ON pushmta_engine.subscription_import
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (OLD.undone_at IS NULL AND NEW.undone_at IS NOT NULL)
+    EXECUTE FUNCTION pushmta_engine.audit_change('import', 'undo');
 -- Children write to rates all the time, to other columns.
 CREATE CONSTRAINT TRIGGER rate_audit AFTER INSERT OR UPDATE OF messages_per_second ON pushmta_engine.rate_limit
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION pushmta_engine.audit_change('rate');

@@ -83,6 +83,38 @@ struct AuditTests {
         )
     }
 
+    @Test("So are quarantines, tokens, hosts, imports, resumed applications and people who are forgotten")
+    func decisions() async throws {
+        let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 3)
+        let (id, host) = (part.deliveryID, fixture.host)
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.token_event (subscription_id, application_id, delivery_id, kind, state)
+            SELECT s.id, s.application_id, \(id), 'invalid', CASE s.id WHEN 3 THEN 'pending' ELSE 'doubted' END
+            FROM pushmta_engine.subscription s WHERE s.id > 1
+            """
+        )
+        let script = """
+            UPDATE pushmta_engine.subscription SET quarantine_status = 2, quarantined_at = now() WHERE id = 1;
+            SELECT pushmta.lift_quarantine(1);
+            SELECT pushmta.resolve_doubted_tokens('shop-ios', false);
+            SELECT pushmta.resolve_doubted_tokens('shop-ios', false);
+            SELECT pushmta.undo_token_effects(\(id));
+            UPDATE pushmta_engine.mta_host SET drain_requested = true;
+            UPDATE pushmta_engine.mta_host SET drain_requested = true;
+            SELECT count(*) FROM pushmta_engine.resume_application(1, false);
+            INSERT INTO pushmta_engine.subscription_import (application_id, source) VALUES (1, 'people.csv');
+            UPDATE pushmta_engine.subscription_import SET undone_at = now();
+            SELECT pushmta.forget_user('shop', 'shop-ios-2');
+            SELECT pushmta.forget_user('shop', 'shop-ios-2');
+            """
+        #expect(
+            try await logged(fixture, script)
+                == "subscriber.lift 1, token.undo shop-ios, token.undo delivery \(id), subscriber.forget 2, host.drain \(host), "
+                + "application.resume shop-ios, import.add 1, import.undo 1"
+        )
+    }
+
     @Test("What a user of the console changes has one row, the user's")
     func console() async throws {
         let fixture = try await StoreFixture.make()
@@ -96,10 +128,16 @@ struct AuditTests {
             SELECT pushmta_engine.console_add_service(\(session), 'other', 'Other') \(from)
             SELECT pushmta_engine.console_save_credential(\(session), 'shop-ios', 7, 'apns_key', 'k', '\\x00', '{}', 'abc', NULL, false)
                 \(from)
+            SELECT pushmta_engine.console_resume(\(session), 1, false) \(from)
+            INSERT INTO pushmta_engine.subscription (id, application_id, push_token, user_key, quarantine_status, quarantined_at)
+                VALUES (77, 1, 'token', 'u', 2, now());
+            SELECT pushmta_engine.console_change_subscriber(\(session), 'lift', 77) \(from)
+            SELECT pushmta_engine.console_forget(\(session), 77) \(from)
             """
         #expect(
             try await logged(fixture, script)
-                == "list.add gone, list.remove gone, service.add other, credential.set shop-ios"
+                == "list.add gone, list.remove gone, service.add other, credential.set shop-ios, "
+                + "application.resume shop-ios, subscriber.lift 77, subscriber.forget 77"
         )
     }
 }
