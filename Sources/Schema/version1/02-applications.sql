@@ -65,8 +65,9 @@ CREATE TABLE pushmta_engine.credential (
     kind text NOT NULL CHECK (kind IN ('apns_key', 'apns_certificate', 'fcm_service_account', 'fcm_project_key')),
     name text NOT NULL UNIQUE CHECK (name <> ''),
     seal_key_id text NOT NULL,
-    sealed bytea NOT NULL,
-    attributes jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(attributes) = 'object'),
+    -- The console writes it, too. Files are refused above 1 MiB, and may be kept in base64.
+    sealed bytea NOT NULL CHECK (octet_length(sealed) <= 2097152),
+    attributes jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(attributes) = 'object' AND octet_length(attributes::text) <= 65536),
     fingerprint text NOT NULL DEFAULT '',
     -- Views reckon with it, and fail for all of them where one has no end.
     expires_at timestamptz CHECK (expires_at BETWEEN '1970-01-01Z' AND '9999-12-31T23:59:59Z'),

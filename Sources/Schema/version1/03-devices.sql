@@ -306,10 +306,14 @@ BEGIN
     -- What the web process refuses, which is least trusted: indices have keys of a third of a page, and the rest is settings of a device.
     IF EXISTS (SELECT FROM unnest(tokens, user_keys, device_ids, locales, time_zones) g(push_token, user_key, device_id, locale, time_zone)
         WHERE octet_length(g.push_token) > 4096 OR octet_length(g.user_key) > 1000 OR octet_length(g.device_id) > 1000
-            OR octet_length(g.locale) > 200 OR octet_length(g.time_zone) > 200) THEN
+            OR octet_length(g.locale) > 200 OR octet_length(g.time_zone) > 200)
+        -- 4 KiB as JSON writes them at worst; declared values are as long as the largest body that a setting allows.
+        OR EXISTS (SELECT FROM unnest(devices || extras) v WHERE octet_length(v) > 65536)
+        OR EXISTS (SELECT FROM unnest(recipients || parameter_sets) v WHERE octet_length(v) > 33554432) THEN
         RAISE EXCEPTION 'A registration has a value that is too long.'
             USING ERRCODE = 'PM007',
-                HINT = 'A token has at most 4,096 bytes, a user key and a device id 1,000, a locale and a time zone 200.';
+                HINT = 'A token has at most 4,096 bytes, a user key and a device id 1,000, a locale and a time zone 200, what the '
+                    'application does not declare 64 KiB, and what it declares 32 MiB.';
     END IF;
     -- That of register_devices: what is looked at here is still so there. That of unlink_unproven, too: what comes before it is
     -- unlinked there, and what comes after it sees the service's new setting here.

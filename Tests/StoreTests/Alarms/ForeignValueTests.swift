@@ -88,6 +88,12 @@ struct ForeignValueTests {
                 + "ARRAY[NULL], ARRAY['proven']) r"
             #expect(await refusal(fixture, given) == "PM007", "\(values)")
         }
+        for sets in ["repeat('x', 70000), NULL", "NULL, repeat('x', 70000)"] {
+            let given =
+                "SELECT r.created FROM (VALUES (\(sets))) v(d, e), pushmta_engine.register_claims(ARRAY[1], ARRAY['token'], "
+                + "ARRAY['u'], ARRAY['d'], ARRAY['en'], ARRAY[''], ARRAY[v.d], ARRAY[NULL], ARRAY[NULL], ARRAY[v.e], ARRAY['proven']) r"
+            #expect(await refusal(fixture, given) == "PM007", "\(sets)")
+        }
         try await fixture.sql("SELECT count(pushmta_engine.console_refuse('nobody', repeat('9', 1000000)))")
         try await fixture.sql(
             "SELECT count(*) FROM pushmta_engine.console_attempt('a', repeat('9', 1000000), NULL, now(), 5, 50, 100, '1 minute')"
