@@ -198,7 +198,7 @@ struct PreparationTests {
         let due = "SELECT count(*) FROM pushmta_engine.delivery WHERE wait_until IS NULL OR wait_until <= now()"
         #expect(try await fixture.sql(due) == 0)
         #expect(try await fixture.store.deliveryProgress(ids[0]).waitingReason.contains("freeze_targets"))
-        try await fixture.sql("UPDATE pushmta_engine.delivery SET wait_until = now()")
+        try await fixture.endWaits()
         #expect(try await fixture.store.claimDeliveriesToPrepare(host: "a", most: 3).map(\.deliveryID) == ids)
     }
 

@@ -175,6 +175,7 @@ struct RouteChangeTests {
         let fields = MessageFields(names: ["mapping.city"])
         #expect(await refusal { _ = try await store.resolve(fields, application: row) }?.code == .unavailable)
         try await fixture.sql("ALTER TABLE away RENAME TO person")
+        try await fixture.endWaits()
         #expect(try await fixture.prepare().messages == 5)
         #expect(try await store.resolve(fields, application: row) != fields)
         #expect(try await fixture.alarms("delivery_waiting").isEmpty)

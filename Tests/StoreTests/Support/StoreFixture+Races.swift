@@ -12,6 +12,11 @@ extension StoreFixture {
         return connection
     }
 
+    /// The time comes at which deliveries that wait are tried again.
+    func endWaits() async throws {
+        try await sql("UPDATE pushmta_engine.delivery SET wait_until = now() WHERE wait_until IS NOT NULL")
+    }
+
     /// Waits until somebody waits for a lock of somebody else.
     func waitForLock() async throws {
         let watcher = try await database.connect()

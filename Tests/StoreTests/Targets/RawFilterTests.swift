@@ -114,6 +114,7 @@ struct RawFilterTests {
         let progress = try await fixture.store.deliveryProgress(id)
         #expect(progress.state == .pending && progress.waitingReason.contains("public.chosen"), "\(progress)")
         try await fixture.sql("CREATE TABLE chosen AS SELECT 3 AS id")
+        try await fixture.endWaits()
         try await fixture.prepare()
         #expect(try await fixture.targets(id) == [3])
     }
