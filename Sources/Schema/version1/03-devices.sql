@@ -454,6 +454,8 @@ CREATE TABLE pushmta_engine.subscription_import_change (
     subscription_id bigint NOT NULL,
     -- The transaction that made the row as the import left it: if another one has changed the row since, the undo leaves it alone.
     changed_by xid NOT NULL,
+    -- How old its line says that it is, null if it does not; a later line of the file is compared with it.
+    line_time timestamptz,
     -- Null for a subscription that the import made.
     before jsonb,
     PRIMARY KEY (import_id, subscription_id)

@@ -86,7 +86,7 @@ public struct ImportReport: Sendable {
     public var problems: [ImportProblem] = []
     /// How many lines were left out.
     public var skipped = 0
-    /// Lines in whose place a later one of the same token counts: the first 100 of them.
+    /// Lines in whose place another one of the same token counts: the first 100 of them.
     public var replacements: [ImportProblem] = []
     /// How many lines were replaced so. A line of an earlier batch is not among them: it was imported, and what it made was updated.
     public var replaced = 0
@@ -106,21 +106,34 @@ public struct ImportReport: Sendable {
 
     private func sum<Key>(_ counts: [Key: Int]) -> Int { counts.values.reduce(0, +) }
 
-    /// Takes the last line of each token, and notes the others.
-    mutating func lastOfEachToken(_ rows: [ImportRow]) -> [ImportRow] {
-        var last: [String: Int] = [:]
-        for (index, row) in rows.enumerated() { last[row.pushToken] = index }
-        guard last.count < rows.count else { return rows }
+    /// Takes one line of each token, the latest by its time, and notes the others. A line without a time is older than one with, and of equal
+    /// times the last line counts.
+    mutating func latestOfEachToken(_ rows: [ImportRow]) -> [ImportRow] {
+        var latest: [String: Int] = [:]
+        for (index, row) in rows.enumerated() {
+            guard let other = latest[row.pushToken], Self.isEarlier(row, than: rows[other]) else {
+                latest[row.pushToken] = index
+                continue
+            }
+        }
+        guard latest.count < rows.count else { return rows }
         return rows.enumerated().compactMap { index, row in
-            guard let counting = last[row.pushToken], counting != index else { return row }
+            guard let counting = latest[row.pushToken], counting != index else { return row }
             replaced += 1
             if replacements.count < Self.keptWords {
+                let why = Self.isEarlier(row, than: rows[counting]) ? "with a later time, " : ""
                 let problem =
-                    "its push token appears again on line \(rows[counting].line), which counts: keep one of them"
+                    "its push token appears again on line \(rows[counting].line), \(why)which counts: keep one of them"
                 replacements.append(ImportProblem(line: row.line, problem: problem))
             }
             return nil
         }
+    }
+
+    private static func isEarlier(_ row: ImportRow, than other: ImportRow) -> Bool {
+        guard let late = other.registeredAt else { return false }
+        guard let time = row.registeredAt else { return true }
+        return time < late
     }
 
     /// Adds what became of some lines.

@@ -20,7 +20,7 @@ enum ImportStatements {
         SELECT i.push_token, i.user_key, i.registered_at, e.id AS enabled_id, e.user_key AS enabled_user, f.id AS former_id,
             e.id IS NOT NULL OR d.id IS NOT NULL AS is_known,
             coalesce(e.registered_at, greatest(d.registered_at, d.disabled_at)) AS changed_at,
-            m.is_made IS NOT NULL AND o.was_known IS NULL AS is_own,
+            m.is_made IS NOT NULL AND o.was_known IS NULL AS is_own, m.line_time,
             greatest(e.quarantined_at, d.quarantined_at, e.opted_out_at, d.opted_out_at, f.opted_out_at) AS stopped_at,
             array_remove(ARRAY[
                 CASE WHEN e.opted_out OR d.opted_out OR f.opted_out THEN 'opted_out' END,
@@ -44,7 +44,7 @@ enum ImportStatements {
                 AND (s.user_key = i.user_key OR i.user_key IS NULL AND (s.id = d.id OR d.id IS NULL AND s.user_key = ''))
                 AND (e.id IS NULL OR i.user_key <> e.user_key)
             ORDER BY s.id DESC LIMIT 1) f ON true
-        LEFT JOIN LATERAL (SELECT true AS is_made FROM pushmta_engine.subscription_import_change c
+        LEFT JOIN LATERAL (SELECT true AS is_made, c.line_time FROM pushmta_engine.subscription_import_change c
             WHERE c.import_id = $3 AND c.subscription_id = e.id AND c.changed_by = e.version
                 AND coalesce(c.before ->> 'disabled_reason', 'seed') IN ('seed', 'seed_removed') LIMIT 1) m ON true
         LEFT JOIN LATERAL (SELECT true AS was_known FROM pushmta_engine.subscription s
@@ -55,10 +55,11 @@ enum ImportStatements {
         """
 
     /// A line that is older than what is known changes nothing, and one without a time is older than anything. What an earlier batch of the
-    /// same file has made says nothing against it: the last line counts, as within a batch.
+    /// same file has made has the time of its line: the latest counts, and of those without a time the last one, as within a batch.
     private static let weighed = """
         SELECT k.*, coalesce(k.user_key <> k.enabled_user, false) AS is_other,
-            k.is_own OR coalesce(k.registered_at >= k.changed_at, false) AS is_later,
+            CASE WHEN k.is_own THEN k.line_time IS NULL OR coalesce(k.registered_at >= k.line_time, false)
+                ELSE coalesce(k.registered_at >= k.changed_at, false) END AS is_later,
             (SELECT u.state FROM unnest(k.states) WITH ORDINALITY u(state, n) WHERE u.state <> ALL($2) ORDER BY u.n LIMIT 1) AS barred,
             coalesce(k.registered_at >= greatest(k.changed_at, k.stopped_at), false) AS is_newest
         FROM (\(found)) k
@@ -115,14 +116,14 @@ enum ImportStatements {
 
     /// What was there before, always in the same order of tokens; locks it.
     static let note = """
-        INSERT INTO pushmta_engine.subscription_import_change (import_id, subscription_id, changed_by, before)
-        SELECT $1, o.id, xid(pg_current_xact_id()), o.before
-        FROM (SELECT s.id, \(state) AS before
-            FROM (SELECT i.target AS id FROM pg_temp.pushmta_import i WHERE i.target IS NOT NULL
-                UNION SELECT i.ended FROM pg_temp.pushmta_import i WHERE i.ended IS NOT NULL) x
+        INSERT INTO pushmta_engine.subscription_import_change (import_id, subscription_id, changed_by, line_time, before)
+        SELECT $1, o.id, xid(pg_current_xact_id()), o.line_time, o.before
+        FROM (SELECT s.id, x.line_time, \(state) AS before
+            FROM (SELECT i.target AS id, i.registered_at AS line_time FROM pg_temp.pushmta_import i WHERE i.target IS NOT NULL
+                UNION ALL SELECT i.ended, NULL FROM pg_temp.pushmta_import i WHERE i.ended IS NOT NULL) x
             JOIN pushmta_engine.subscription s ON s.id = x.id
             ORDER BY s.push_token, s.id FOR NO KEY UPDATE OF s) o
-        ON CONFLICT (import_id, subscription_id) DO UPDATE SET changed_by = excluded.changed_by
+        ON CONFLICT (import_id, subscription_id) DO UPDATE SET changed_by = excluded.changed_by, line_time = excluded.line_time
         """
 
     static let end = """
@@ -173,8 +174,9 @@ enum ImportStatements {
             WHERE i.kind NOT IN ('kept', 'busy') AND i.target IS NULL
             ORDER BY i.line
             ON CONFLICT DO NOTHING
-            RETURNING id)
-        INSERT INTO pushmta_engine.subscription_import_change (import_id, subscription_id, changed_by)
-        SELECT $2, m.id, xid(pg_current_xact_id()) FROM made m ORDER BY m.id
+            RETURNING id, push_token)
+        INSERT INTO pushmta_engine.subscription_import_change (import_id, subscription_id, changed_by, line_time)
+        SELECT $2, m.id, xid(pg_current_xact_id()), i.registered_at FROM made m JOIN pg_temp.pushmta_import i ON i.push_token = m.push_token
+        ORDER BY m.id
         """
 }

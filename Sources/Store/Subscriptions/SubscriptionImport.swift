@@ -7,8 +7,8 @@ extension Store {
     /// A line without a time changes nothing: it only counts against what the database knows if it says when its device registered, and
     /// that is later. Without a time it only adds an unknown address. What a line does not say stays. An address that gets nothing
     /// comes back only if the options ask for it. A token that goes to another user gets a new subscription, in which an opt-out and
-    /// a quarantine stay, and the old one is disabled. Of two lines with the same token the last one counts, however far
-    /// apart they are; but a dry run, which stores nothing, judges each batch by itself. Parameters that the application declares go to
+    /// a quarantine stay, and the old one is disabled. Of several lines with the same token the latest by its time counts, and of
+    /// those without a time the last one, however far apart they are; but a dry run, which stores nothing, judges each batch by itself. Parameters that the application declares go to
     /// their columns. Any number may run at once, and devices register meanwhile.
     ///
     /// - Parameters:
@@ -34,7 +34,7 @@ extension Store {
                 return row
             }
             let sound = try check.sound(placed, options.skipsMalformed, &report)
-            let rows = report.lastOfEachToken(sound)
+            let rows = report.latestOfEachToken(sound)
             if !rows.isEmpty { try await importBatch(rows, application: application.id, options, &report) }
             report.lastLine = batch.last?.line ?? report.lastLine
             progress(report)
