@@ -152,6 +152,41 @@ import Testing
         try await site.drain()
     }
 
+    /// Rows that an open transaction holds keep no other device waiting, and are stored when it ends within 2 s.
+    @Test func heldDevicesDelayThemselvesOnly() async throws {
+        let cluster = try await TestCluster.start()
+        let site = try await WebSite.start(database: try await filled(cluster))
+        @Sendable func register(_ name: String) async throws -> Int {
+            try await site.registerAndroid(
+                "registrationToken=device-token-\(name)&mobileAppUuid=testIntegrationKey&userKey=u"
+            ).status
+        }
+        for number in 0..<20 { #expect(try await register("held-\(number)") == 200) }
+        let holder = try await site.database.connect()
+        let hold =
+            "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; SELECT FROM pushmta_engine.subscription FOR UPDATE"
+        try await holder.run(script: hold)
+        let (others, held) = try await withThrowingTaskGroup(of: [Int].self) { group in
+            for number in 0..<20 {
+                group.addTask { try await [register("held-\(number)"), register("held-\(number)")] }
+            }
+            var others: [Int] = []
+            for number in 0..<40 { others.append(try await register("other-\(number)")) }
+            return (others, try await group.reduce(into: []) { $0 += $1 })
+        }
+        #expect(others == Array(repeating: 200, count: 40))
+        #expect(held == Array(repeating: 503, count: 40), "\(held)")
+        let late = Task { try await register("held-7") }
+        // By then it has been found busy.
+        try await eventually("the device is tried") {
+            try await site.value("SELECT count(*) FROM pushmta_engine.subscription") == "60"
+        }
+        try await holder.run(script: "COMMIT")
+        #expect(try await late.value == 200)
+        await holder.close()
+        try await site.drain()
+    }
+
     /// A statement that hangs (a lock of somebody's) is not waited for; it may still commit, and its hits count once.
     @Test func aDatabaseThatDoesNotAnswerIsNotWaitedFor() async throws {
         let site = try await WebSite.start { $0.tracking.databaseTimeoutMs = 300 }

@@ -292,6 +292,29 @@ COMMENT ON FUNCTION pushmta_engine.register_devices(
 -- * kept: the registration has no key: as server, and a token that was disabled comes back as the one that had it last, a new one of
 --   a known device is its user's.
 -- Registrations of one token in one call must not depend on each other; the caller sees to that.
+CREATE FUNCTION pushmta_engine.busy_registrations(application_ids integer[], tokens text[], device_ids text[]) RETURNS integer[]
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off
+    SET enable_seqscan = off AS $$
+DECLARE
+    places integer[];
+    ids bigint[];
+    free bigint[];
+BEGIN
+    SELECT array_agg(f.n), array_agg(f.id) INTO places, ids FROM (
+        SELECT g.n::integer AS n, s.id FROM unnest(application_ids, tokens) WITH ORDINALITY g(application_id, push_token, n)
+        JOIN subscription s ON s.application_id = g.application_id AND s.push_token = g.push_token AND s.enabled
+        UNION
+        SELECT g.n::integer, s.id FROM unnest(application_ids, tokens) WITH ORDINALITY g(application_id, push_token, n)
+        JOIN subscription s ON s.application_id = g.application_id AND s.push_token = g.push_token AND NOT s.enabled
+        UNION
+        SELECT g.n::integer, s.id FROM unnest(application_ids, device_ids) WITH ORDINALITY g(application_id, device_id, n)
+        JOIN subscription s ON s.application_id = g.application_id AND s.device_id = g.device_id AND s.enabled) f;
+    free := ARRAY(SELECT s.id FROM subscription s WHERE s.id = ANY(ids) FOR NO KEY UPDATE SKIP LOCKED);
+    RETURN ARRAY(SELECT DISTINCT u.n FROM unnest(places, ids) u(n, id) WHERE u.id <> ALL(free));
+END $$;
+COMMENT ON FUNCTION pushmta_engine.busy_registrations(integer[], text[], text[]) IS
+    'Of which registrations, the first being 1, another transaction holds a subscription that they may change. It waits for nobody.';
+
 CREATE FUNCTION pushmta_engine.register_claims(
     application_ids integer[], tokens text[], user_keys text[], device_ids text[], locales text[], time_zones text[],
     devices text[], recipients text[], parameter_sets text[], extras text[], claims text[]

@@ -288,7 +288,7 @@ COMMENT ON FUNCTION pushmta_engine.finish_delivery(bigint, integer) IS
     'against the delivery''s state. Any number of hosts may call it; it waits for nobody. Returns the number of parts it changed.';
 
 CREATE FUNCTION pushmta.start_delivery(delivery bigint, start_at timestamptz DEFAULT NULL) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET lock_timeout = '2s' AS $$
 #variable_conflict use_variable
 DECLARE
     current_state text;
@@ -298,8 +298,15 @@ DECLARE
     day date := (begins AT TIME ZONE 'UTC')::date;
     at_once boolean;
 BEGIN
-    SELECT d.state, d.kind INTO current_state, current_kind FROM pushmta_engine.delivery d WHERE d.id = delivery FOR UPDATE;
-    IF NOT FOUND THEN
+    BEGIN
+        SELECT d.state, d.kind INTO current_state, current_kind FROM pushmta_engine.delivery d WHERE d.id = delivery FOR UPDATE;
+    EXCEPTION WHEN lock_not_available THEN
+        RAISE EXCEPTION 'Delivery % cannot be started now: another transaction has held it for 2 s (%).', delivery,
+            coalesce(holder_text(delivery), 'no longer known which')
+            USING ERRCODE = 'lock_not_available',
+                HINT = 'Try again, or end that transaction: it has changed the delivery, or added to whom it goes.';
+    END;
+    IF current_state IS NULL THEN
         RAISE EXCEPTION 'There is no delivery %.', delivery
             USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them; pushmta.create_delivery makes one.';
     END IF;
@@ -324,6 +331,10 @@ BEGIN
         log_day = day, changed_at = now(),
         valid_until = CASE WHEN d.kind = 'continuous' THEN NULL ELSE begins + d.validity END
     WHERE d.id = delivery;
+    IF at_once THEN
+        -- So that no sender makes it, for whose transaction all others would wait.
+        PERFORM open_day(delivery);
+    END IF;
     PERFORM pg_notify('pushmta_wake', delivery::text);
 END $$;
 COMMENT ON FUNCTION pushmta.start_delivery(bigint, timestamptz) IS

@@ -525,7 +525,8 @@ COMMENT ON FUNCTION pushmta_engine.add_messages(bigint, bigint[], text[], text[]
 CREATE FUNCTION pushmta.send_messages(
     delivery bigint, subscription_ids bigint[] DEFAULT NULL, user_keys text[] DEFAULT NULL, push_tokens text[] DEFAULT NULL,
     variables jsonb[] DEFAULT NULL, idempotency_keys text[] DEFAULT NULL
-) RETURNS SETOF pushmta.sent_message LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET jit = off AS $$
+) RETURNS SETOF pushmta.sent_message LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET jit = off
+    SET lock_timeout = '2s' AS $$
 #variable_conflict use_variable
 DECLARE
     elements integer;
@@ -561,13 +562,14 @@ COMMENT ON FUNCTION pushmta.send_messages(bigint, bigint[], text[], text[], json
     'first makes the message.';
 
 -- Nearly all messages go to subscriptions of one application that nothing stands against, of a delivery whose day is open: for
--- these as few statements as can be, each of them by keys. All others go the way of many.
+-- these as few statements as can be, each of them by keys. All others go the way of many. Who waits for another's transaction, as for
+-- the first message of a day or the same key, waits 2 s, as all of the engine.
 CREATE FUNCTION pushmta.send_message(
     delivery bigint, subscription_id bigint DEFAULT NULL, user_key text DEFAULT NULL, push_token text DEFAULT NULL,
     variables jsonb DEFAULT '{}', idempotency_key text DEFAULT NULL
 ) RETURNS SETOF pushmta.message_reference LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp
     SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET jit = off
-    SET plan_cache_mode = force_generic_plan AS $$
+    SET plan_cache_mode = force_generic_plan SET lock_timeout = '2s' AS $$
 #variable_conflict use_variable
 DECLARE
     token text := CASE WHEN push_token ~ '^[0-9A-Fa-f]{64,200}$' THEN lower(push_token) ELSE push_token END;

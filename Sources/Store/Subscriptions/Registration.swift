@@ -65,6 +65,18 @@ extension Store {
         }
     }
 
+    /// The places of those registrations, from 0, of whose subscriptions another transaction holds one now. It waits for nobody.
+    public func busyRegistrations(_ registrations: [PlacedRegistration]) async throws -> Set<Int> {
+        let result = try await query(
+            "SELECT pushmta_engine.busy_registrations($1, $2, $3)",
+            [
+                .int32Array(registrations.map(\.applicationID)), .textArray(registrations.map(\.pushToken)),
+                .textArray(registrations.map(\.deviceID)),
+            ]
+        )
+        return Set(try result.int32Array(0, 0).map { Int($0) - 1 })
+    }
+
     /// Stores registrations, in their order, in one transaction.
     ///
     /// It may be repeated after a lost connection: the same registration again changes nothing but its time. Fails with a

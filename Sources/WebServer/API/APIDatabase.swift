@@ -66,11 +66,13 @@ final class APIDatabase: Sendable {
             case nil: throw .resultUnknown
             case .failure(let error):
                 switch DatabaseTrouble(error) {
-                case .conflict where conflicts < Self.mostConflicts, .locked where conflicts < Self.mostConflicts:
+                case .conflict where conflicts < Self.mostConflicts:
                     conflicts += 1
                     try? await Task.sleep(for: .milliseconds(Int.random(in: 1...10 * conflicts)))
                     hold(lane)
-                case .conflict, .locked: throw .unavailable("Another request changes the same things.", retryAfter: 1)
+                case .conflict: throw .unavailable("Another request changes the same things.", retryAfter: 1)
+                // It was waited for long enough: calls of others wait behind this one.
+                case .locked: throw .unavailable("Another transaction holds what the request changes.", retryAfter: 1)
                 case .value where (error as? PostgresError)?.code != .type:
                     logger.info("The database refuses a value of a request of the API: \(error)")
                     throw .refusedValue

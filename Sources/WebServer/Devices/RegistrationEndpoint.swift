@@ -128,7 +128,7 @@ struct RegistrationEndpoint: Sendable {
         case .stored:
             refusal.map { .registeredUnproven($0) } ?? (dropped > 0 ? .registeredInPart(dropped: dropped) : .registered)
         case .refused: .refusedValue
-        case .unavailable: .databaseAway
+        case .unavailable, .busy: .databaseAway
         }
     }
 }

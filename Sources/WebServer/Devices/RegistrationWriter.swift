@@ -15,11 +15,18 @@ final class RegistrationWriter: Sendable {
     private let group = Mutex<GroupCommitter<PlacedRegistration, RegistrationDecision>?>(nil)
     /// A statement that the database has not answered yet, though its time is over.
     private let stuck = Mutex<Attempt<RegistrationReport>?>(nil)
+    private let looksUntil = Mutex<ContinuousClock.Instant?>(nil)
 
     /// Attempts that meet somebody else's change of the same subscriptions; each of them is over in milliseconds.
     private static let mostConflicts = 8
-    /// Further attempts at a row that another transaction holds, of 100 ms each: others wait behind them.
+    /// Further attempts where something is locked that is no row of a device, of 100 ms each: others wait behind them.
     private static let mostLocks = 2
+    /// After a row was held by another transaction, rows are looked at for this time before they are changed: the look waits for nobody,
+    /// and an attempt holds up all others for 100 ms.
+    private static let lookTime = Duration.seconds(10)
+    /// A device whose row is held is tried again behind others, for 2 s as all waits of the engine.
+    private static let busyPause = Duration.milliseconds(250)
+    private static let mostBusy = 8
     /// Between two looks at a database that is away.
     private static let retryPause = Duration.milliseconds(50)
 
@@ -37,7 +44,7 @@ final class RegistrationWriter: Sendable {
             let deadline = ContinuousClock.now + self.limit
             var decisions: [RegistrationDecision] = []
             for group in PlacedRegistration.groups(registrations) {
-                decisions += await self.store(PlacedRegistration.completed(group), until: deadline)
+                decisions += await self.storeFree(PlacedRegistration.completed(group), until: deadline)
             }
             return decisions
         }
@@ -58,7 +65,52 @@ final class RegistrationWriter: Sendable {
     func submit(_ registration: PlacedRegistration, answer: @escaping @Sendable (RegistrationDecision) -> Void) {
         guard let committer = group.withLock({ $0 }) else { return answer(.unavailable) }
         if registration.dropped > 0 { counters.add { $0.cut += 1 } }
-        committer.submit(registration) { answer($0 ?? .unavailable) }
+        submit(registration, to: committer, triesLeft: Self.mostBusy, answer: answer)
+    }
+
+    private func submit(
+        _ registration: PlacedRegistration,
+        to committer: GroupCommitter<PlacedRegistration, RegistrationDecision>,
+        triesLeft: Int,
+        answer: @escaping @Sendable (RegistrationDecision) -> Void
+    ) {
+        committer.submit(registration) { decision in
+            guard decision == .busy, triesLeft > 0 else {
+                if decision == .busy {
+                    self.logger.warning("A registration is refused: another transaction holds its device's row")
+                }
+                return answer(decision ?? .unavailable)
+            }
+            Task {
+                try? await Task.sleep(for: Self.busyPause)
+                self.submit(registration, to: committer, triesLeft: triesLeft - 1, answer: answer)
+            }
+        }
+    }
+
+    /// Stores all whose rows no other transaction holds, after one did.
+    private func storeFree(
+        _ registrations: [PlacedRegistration],
+        until deadline: ContinuousClock.Instant
+    ) async -> [RegistrationDecision] {
+        guard looksUntil.withLock({ $0.map { .now < $0 } ?? false }) else {
+            return await store(registrations, until: deadline)
+        }
+        return await storeAround((try? await store.busyRegistrations(registrations)) ?? [], registrations, until: deadline)
+    }
+
+    private func storeAround(
+        _ busy: Set<Int>,
+        _ registrations: [PlacedRegistration],
+        until deadline: ContinuousClock.Instant
+    ) async -> [RegistrationDecision] {
+        guard !busy.isEmpty else { return await store(registrations, until: deadline) }
+        looksUntil.withLock { $0 = .now + Self.lookTime }
+        let free = registrations.indices.filter { !busy.contains($0) }
+        let stored = free.isEmpty ? [] : await store(free.map { registrations[$0] }, until: deadline)
+        var decisions = registrations.map { _ in RegistrationDecision.busy }
+        for (place, decision) in zip(free, stored) { decisions[place] = decision }
+        return decisions
     }
 
     private func store(
@@ -83,10 +135,12 @@ final class RegistrationWriter: Sendable {
                 try? await Task.sleep(for: .milliseconds(Int.random(in: 1...5 * conflicts)))
             case .value:
                 return await divide(registrations, until: deadline, because: failure)
-            case .locked where registrations.count > 1 && .now < deadline:
-                return await divide(registrations, until: deadline, because: failure)
             case .locked where conflicts < Self.mostLocks:
                 conflicts += 1
+                let busy = (try? await store.busyRegistrations(registrations)) ?? []
+                if !busy.isEmpty { return await storeAround(busy, registrations, until: deadline) }
+            case .locked where registrations.count > 1 && .now < deadline:
+                return await divide(registrations, until: deadline, because: failure)
             case .away where .now < deadline:
                 try? await Task.sleep(for: Self.retryPause)
             case .conflict, .locked, .away, .other:
@@ -136,6 +190,8 @@ enum RegistrationDecision: Sendable, Hashable {
     case stored
     /// The database refuses a value of it, whatever is done.
     case refused
+    /// Another transaction holds the device's row.
+    case busy
     /// The database is away, or too busy.
     case unavailable
 }

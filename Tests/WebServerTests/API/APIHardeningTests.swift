@@ -170,9 +170,12 @@ import Testing
             ) != "0"
         }
         #expect(try await site.call("GET", "/applications", key: key).status == 200)
+        // It waits no longer than all waits of the engine, and its session is free again for others.
+        let busy = try await waiting.value
+        #expect(busy.status == 503 && "\(busy.answer)".contains("Another transaction holds"), "\(busy.answer)")
         try await holder.run(script: "COMMIT")
         await holder.close()
-        #expect(try await waiting.value["state"] == "pending")
+        #expect(try await site.call("POST", "/deliveries/\(id)/start", key: key)["state"] == "pending")
         try await site.finish()
     }
 }

@@ -70,7 +70,7 @@ import Testing
         )
         let names = Set((open ?? "").split(separator: " ").map(String.init))
         let wanted: Set<String> = [
-            "registrable_applications", "register_claims", "registration_trust",
+            "registrable_applications", "register_claims", "busy_registrations", "registration_trust",
             "registration_proof_keys",
             "message_numbers_key", "api_key_ids", "note_web_certificate", "current_tracking_keys",
             "tracking_position", "record_hits",
