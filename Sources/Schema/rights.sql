@@ -13,7 +13,8 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_raw_sql', 'schema', 'USAGE', 'pushmta_raw'),
         ('pushmta_web', 'schema', 'USAGE', 'pushmta pushmta_engine'),
         ('pushmta_console', 'schema', 'USAGE', 'pushmta pushmta_engine'),
-        ('pushmta_marketing', 'relation', 'SELECT, INSERT, UPDATE, DELETE', 'pushmta.delivery_exclusion pushmta.delivery_target'),
+        -- Whoever may update or delete may lock the table, and keep all others' preparations and messages waiting.
+        ('pushmta_marketing', 'relation', 'SELECT, INSERT', 'pushmta.delivery_exclusion pushmta.delivery_target'),
         ('pushmta_marketing', 'relation', 'SELECT',
             'pushmta.application pushmta.delivery_day pushmta.delivery_failures pushmta.delivery_progress pushmta.delivery_proof '
             'pushmta.delivery_refusal '
@@ -60,7 +61,8 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.create_delivery '
             'pushmta.create_delivery_from_template pushmta.create_exclusion_list pushmta.delivery_status pushmta.duplicate_template '
             'pushmta.find_message pushmta.lift_quarantine pushmta.make_continuous pushmta.pause_delivery pushmta.proof_delivery '
-            'pushmta.remove_exclusions pushmta.remove_seed pushmta.remove_template pushmta.resume_delivery pushmta.send_message '
+            'pushmta.remove_delivery_exclusions pushmta.remove_exclusions pushmta.remove_seed pushmta.remove_targets '
+            'pushmta.remove_template pushmta.resume_delivery pushmta.send_message '
             'pushmta.send_messages pushmta.set_opt_out pushmta.set_target pushmta.start_delivery pushmta.stop_delivery '
             'pushmta.undo_token_effects pushmta.unregister_device pushmta_engine.token_bar'),
         ('pushmta_monitoring', 'function', 'EXECUTE', 'pushmta.delivery_status pushmta.queue'),
@@ -96,7 +98,8 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.stop_delivery pushmta.unregister_device '
             'pushmta_engine.api_applications pushmta_engine.api_create_delivery pushmta_engine.api_deliveries '
             'pushmta_engine.api_device pushmta_engine.api_find_devices pushmta_engine.api_highest_number '
-            'pushmta_engine.api_outcomes pushmta_engine.busy_registrations pushmta_engine.current_tracking_keys pushmta_engine.record_hits pushmta_engine.api_key_ids '
+            'pushmta_engine.api_outcomes pushmta_engine.busy_registrations pushmta_engine.current_tracking_keys '
+            'pushmta_engine.record_hits pushmta_engine.api_key_ids '
             'pushmta_engine.message_numbers_key pushmta_engine.note_web_certificate pushmta_engine.register_claims '
             'pushmta_engine.registration_proof_keys pushmta_engine.registration_trust '
             'pushmta_engine.registrable_applications pushmta_engine.tracking_position '

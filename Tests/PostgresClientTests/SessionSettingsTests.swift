@@ -88,6 +88,18 @@ struct SessionSettingsTests {
         await plain.close()
     }
 
+    @Test("A session in which no trigger fires is refused by name")
+    func replication() async throws {
+        let database = try await TestDatabase.create(.empty)
+        try await set(database, [("session_replication_role", "replica")])
+        let error = try await postgresError { _ = try await PostgresConnection.connect(database.configuration()) }
+        #expect(
+            error.code == .server && error.message.contains("session_replication_role is replica")
+                && error.description.contains("RESET"),
+            "\(error)"
+        )
+    }
+
     @Test("A database in another encoding is refused by name, and so is a server that is too old")
     func servers() async throws {
         let cluster = try await TestCluster.shared()

@@ -220,7 +220,7 @@ struct ImportAgeTests {
         #expect(try await fixture.sql("SELECT pushmta.remove_exclusions('nobody', ARRAY[E'u1\\u00A0'])") == 1)
     }
 
-    @Test("A shortened number excludes and reaches no one, so SQL refuses it as files do")
+    @Test("A rewritten number or a word for nothing excludes and reaches no one, so SQL refuses it as files do")
     func shortenedNumbersInSQL() async throws {
         let fixture = try await StoreFixture.make()
         let delivery = try await fixture.store.createDelivery(
@@ -237,14 +237,19 @@ struct ImportAgeTests {
             "INSERT INTO pushmta.delivery_target (delivery_id, user_key) VALUES (\(delivery), $)",
             "INSERT INTO pushmta.delivery_exclusion (delivery_id, user_key) VALUES (\(delivery), $)",
         ] {
-            for key in ["1.23457E+11", "1E+15", "4,5e+12", "1.2E11"] {
+            for key in [
+                "1.23457E+11", "1E+15", "4,5e+12", "-1.2E11", "12.0", "NULL", "(null)", "Undefined", "#N/A", "<null>",
+                "NaN",
+            ] {
                 await #expect {
                     try await fixture.sql(statement.replacing("$", with: "'\(key)'"))
                 } throws: {
                     ($0 as? PostgresError)?.sqlState == "PM007"
                 }
             }
-            for key in ["1e5", "1.5", "12.5E11"] { try await fixture.sql(statement.replacing("$", with: "'\(key)'")) }
+            for key in ["1e5", "1.5", "nora", "10.01", "#1"] {
+                try await fixture.sql(statement.replacing("$", with: "'\(key)'"))
+            }
         }
     }
 

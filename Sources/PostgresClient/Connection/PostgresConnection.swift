@@ -101,7 +101,9 @@ public final class PostgresConnection: Sendable {
         let groups = SessionSettings.groups(configuration, serverVersion: serverVersion)
         for (position, group) in groups.enumerated() {
             do {
-                try await execute(group)
+                let results = try await execute(group)
+                guard position == 0, let last = results.last else { continue }
+                if let problem = ServerCheck.problem(replicationRole: try last.text(0, 1)) { throw problem }
             } catch let error as PostgresError where position > 0 && !error.isConnectionLost {
                 // A platform that lacks such a setting does without it.
             }

@@ -38,12 +38,13 @@ enum SessionSettings {
     ]
 
     /// What is committed lasts: a claim or a mark that a crash takes back sends messages twice. What waits for a replica as well is
-    /// kept.
+    /// kept. The second column is for ``ServerCheck``.
     private static let durabilitySQL = """
         VALUES (pg_catalog.set_config('synchronous_commit',
             CASE WHEN pg_catalog.current_setting('synchronous_commit') OPERATOR(pg_catalog.=) 'off'
                 OR pg_catalog.current_setting('synchronous_commit') OPERATOR(pg_catalog.=) 'local'
-            THEN 'on' ELSE pg_catalog.current_setting('synchronous_commit') END, false))
+            THEN 'on' ELSE pg_catalog.current_setting('synchronous_commit') END, false),
+            pg_catalog.current_setting('session_replication_role'))
         """
 
     /// Statements that make a session's settings; those that not every server has come in a group of their own.
@@ -93,6 +94,17 @@ enum ServerCheck {
                 "the database has the encoding \(encoding), which lacks characters or checks none; UTF8 is needed",
             remedy:
                 "Create another (createdb --encoding UTF8 --template template0 NAME), and name it in database.url."
+        )
+    }
+
+    /// What is wrong with a session in which triggers do not fire; nil if they do. Only a superuser may set it, so no session of ours can
+    /// set it right.
+    static func problem(replicationRole role: String) -> PostgresError? {
+        guard role == "replica" else { return nil }
+        return PostgresError(
+            code: .server,
+            message: "session_replication_role is replica here: no trigger fires, and outcomes cannot be stored",
+            remedy: "As a superuser: ALTER ROLE … RESET session_replication_role (or ALTER DATABASE, ALTER SYSTEM)."
         )
     }
 

@@ -149,9 +149,12 @@ CREATE FUNCTION pushmta_engine.plain_user_key() RETURNS trigger LANGUAGE plpgsql
 BEGIN
     NEW.user_key := trimmed(NEW.user_key);
     -- As in Swift's KeyText. Never the key itself: messages go to logs.
-    IF NEW.user_key ~ '^[0-9]([.,][0-9]+)?[Ee][+][0-9]{1,3}$|^[0-9][.,][0-9]+[Ee][0-9]{1,3}$' THEN
-        RAISE EXCEPTION 'A user key for % is a number that a spreadsheet or program has shortened, such as 1.2E+11.', TG_TABLE_NAME
-            USING ERRCODE = 'PM007', HINT = 'Format the column as text there, and export again.';
+    IF NEW.user_key ~ '^[+-]?[0-9]+([.,][0-9]+)?[Ee][+-][0-9]{1,3}$|^[+-]?[0-9]+[.,][0-9]+[Ee][0-9]{1,3}$|^[0-9]+\.0+$' THEN
+        RAISE EXCEPTION 'A user key for % is a number that a spreadsheet or program has rewritten, such as 1.2E+11 or 12.0.', TG_TABLE_NAME
+            USING ERRCODE = 'PM007', HINT = 'Export numbers as text.';
+    ELSIF lower(NEW.user_key) IN ('null', '(null)', 'nil', 'none', 'nan', 'undefined', '#n/a', 'n/a', '<null>', '\n') THEN
+        RAISE EXCEPTION 'A user key for % is a word for nothing, such as null.', TG_TABLE_NAME
+            USING ERRCODE = 'PM007', HINT = 'Leave out the rows of people without a key.';
     END IF;
     RETURN NEW;
 END $$;

@@ -466,6 +466,36 @@ END $$;
 COMMENT ON FUNCTION pushmta.create_exclusion_list(text, text) IS
     'Makes an exclusion list and returns its id.';
 
+CREATE FUNCTION pushmta.remove_targets(delivery bigint, ids bigint[] DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET lock_timeout = '2s' AS $$
+#variable_conflict use_variable
+DECLARE
+    removed bigint;
+BEGIN
+    -- Anybody may set it for himself, and with the rights of this function it would count.
+    PERFORM set_config('pushmta.forgetting', '', true);
+    DELETE FROM pushmta.delivery_target t WHERE t.delivery_id = delivery AND (ids IS NULL OR t.id = ANY(ids));
+    GET DIAGNOSTICS removed = ROW_COUNT;
+    RETURN removed;
+END $$;
+COMMENT ON FUNCTION pushmta.remove_targets(bigint, bigint[]) IS
+    'Removes targets of a delivery by their ids, or all of them, before its start or after its end; returns how many.';
+
+CREATE FUNCTION pushmta.remove_delivery_exclusions(delivery bigint, ids bigint[] DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET lock_timeout = '2s' AS $$
+#variable_conflict use_variable
+DECLARE
+    removed bigint;
+BEGIN
+    -- Anybody may set it for himself, and with the rights of this function it would count.
+    PERFORM set_config('pushmta.forgetting', '', true);
+    DELETE FROM pushmta.delivery_exclusion t WHERE t.delivery_id = delivery AND (ids IS NULL OR t.id = ANY(ids));
+    GET DIAGNOSTICS removed = ROW_COUNT;
+    RETURN removed;
+END $$;
+COMMENT ON FUNCTION pushmta.remove_delivery_exclusions(bigint, bigint[]) IS
+    'Removes exclusions of a delivery by their ids, or all of them, before its start or after its end; returns how many.';
+
 CREATE FUNCTION pushmta_engine.put_exclusions(list text, user_keys text[], subscription_ids bigint[], push_tokens text[])
     RETURNS bigint LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE

@@ -100,7 +100,7 @@ extension Store {
         try all(try await query(Self.postponeLockedSQL, [.text(reason)])) { rows, row in try rows.int64(row, 0) }
     }
 
-    /// Outsiders can lock two tables: every preparation reads the one of exclusions, and who begins with a list of targets reads that.
+    /// Of the tables that outsiders fill every preparation reads the one of exclusions, and who begins with a list of targets reads that.
     static let postponeLockedSQL = """
         WITH locked AS MATERIALIZED (
             SELECT l.relation = 'pushmta.delivery_exclusion'::regclass AS is_read_by_all FROM pg_locks l

@@ -223,8 +223,8 @@ struct DeviceBody: Sendable {
     }
 
     private static func problem(userKey key: String) -> String? {
-        guard KeyText.isShortenedNumber(key) else { return problem(key: key) }
-        return "is \(KeyText.shortenedWords): send the whole number as text"
+        KeyText.noKey(key).map { "is \($0): send whole numbers as text, and no userKey where there is none" }
+            ?? problem(key: key)
     }
 
     /// The registration, with each value where the application's declarations keep it.

@@ -96,7 +96,11 @@ final class RegistrationWriter: Sendable {
         guard looksUntil.withLock({ $0.map { .now < $0 } ?? false }) else {
             return await store(registrations, until: deadline)
         }
-        return await storeAround((try? await store.busyRegistrations(registrations)) ?? [], registrations, until: deadline)
+        return await storeAround(
+            (try? await store.busyRegistrations(registrations)) ?? [],
+            registrations,
+            until: deadline
+        )
     }
 
     private func storeAround(

@@ -78,54 +78,20 @@ struct SubscriptionHeader: CSVHeader, Sendable {
         ("push_token", .pushToken), ("user_key", .userKey), ("locale", .locale), ("time_zone", .timeZone),
         ("registered_at", .registeredAt),
     ]
-    /// What a name begins with that is a parameter of the subscription, or certainly a field of the recipient.
+    /// What a name begins with that is a parameter of the subscription, or a field of the recipient.
     private static let prefixes: [(text: String, make: @Sendable (String) -> Column)] = [
         ("parameter.", { .parameter($0) }), ("parameters.", { .parameter($0) }), ("recipient.", { .recipient($0) }),
     ]
-    /// What other systems call a column of `fixed`, as `CSVNames.folded` writes it: where a file has no such column, it is probably
-    /// this one. Beside such a column it is a field of the recipient, but for the token.
-    private static let otherNames: [(name: String, others: Set<String>)] = [
-        (
-            "push_token",
-            ["token", "devicetoken", "registrationtoken", "registrationid", "fcmtoken", "apnstoken", "gcmtoken"]
-        ),
-        (
-            "user_key",
-            [
-                "user", "userid", "uid", "username", "login", "externalid", "externaluserid", "customerid", "memberid",
-                "contactid",
-            ]
-        ),
-        ("locale", ["lang", "language", "languagecode", "languagetag"]),
-        ("time_zone", ["tz", "zone", "utcoffset", "tzoffset"]),
-        (
-            "registered_at",
-            [
-                "registered", "registeredon", "registration", "registrationdate", "registrationtime", "createdat",
-                "created", "createdon", "creationdate", "signupdate", "subscribedat", "installedat",
-            ]
-        ),
-    ]
-    /// What other systems export of an address that a file cannot say here: taken for a field of the recipient, it would be lost.
-    private static let states: Set<String> = [
-        "active", "inactive", "status", "state", "subscribed", "deleted", "bounced", "suppressed", "allowpush",
-        "pushallowed", "pushpermission", "permission", "deviceid", "deviceuuid", "deviceimei", "subscriptionid",
-    ]
-    /// The same as parts of longer names: marketing_consent, opt_out_date, push_enabled.
-    private static let stateParts = [
-        "optin", "optedin", "optout", "optedout", "consent", "unsubscri", "enabled", "disabled", "quarantine",
-        "denylist", "blacklist", "blocklist",
-    ]
     private static let columnWords =
-        "The first line names the columns: push_token, user_key, locale, time_zone, registered_at, parameter.NAME for parameters of "
-        + "the subscription, and any other name for a field of the recipient."
+        "The first line names the columns: push_token, user_key, locale, time_zone, registered_at, parameter.NAME for a parameter of "
+        + "the subscription, and recipient.NAME for a field of the recipient."
 
     /// The columns in their order.
     let columns: [Column]
 
     /// Reads the first record of a file.
     ///
-    /// - Throws: `CommandFailure` if no column is `push_token`, a name is there twice, or one is nearly a name that means something.
+    /// - Throws: `CommandFailure` if no column is `push_token`, a name is there twice, or one means nothing.
     init(_ record: CSVRecord, file: String) throws {
         let header = try CSVNames(record, file: file)
         let (names, place) = (header.names, header.place)
@@ -136,12 +102,16 @@ struct SubscriptionHeader: CSVHeader, Sendable {
             throw CommandFailure(.data, "\(place): no column is named push_token\(hint). \(Self.columnWords)")
         }
         try header.requireDistinct()
-        try Self.requireNoOtherName(names, place: place)
-        if let state = names.first(where: Self.isState) {
+        // Any other name may mean what a file says otherwise, as lang and customer_id, or cannot say, as consent and opt_out.
+        let strange = names.filter { name in
+            !known.contains(name) && !Self.prefixes.contains { name.hasPrefix($0.text) } && !name.isEmpty
+        }
+        guard strange.isEmpty else {
             throw CommandFailure(
                 .data,
-                "\(place): an import does not read a column \(state): export only the addresses that get messages, and leave it out. "
-                    + "A field of the recipient is named recipient.\(state)."
+                "\(place): there is no column \(strange.joined(separator: ", ")). Rename it to what it means, to "
+                    + "recipient.\(strange[0]) if it is a field of the recipient, or leave it out; an import reads no state of "
+                    + "consent, so export only the addresses that get messages. \(Self.columnWords)"
             )
         }
         let columns = names.map(Self.column)
@@ -152,24 +122,6 @@ struct SubscriptionHeader: CSVHeader, Sendable {
             throw CommandFailure(.data, "\(place): \(names[twice]) appears twice. Rename or remove one.")
         }
         self.columns = columns
-    }
-
-    private static func requireNoOtherName(_ names: [String], place: String) throws {
-        for (name, others) in otherNames where name == "push_token" || !names.contains(name) {
-            guard let other = names.first(where: { others.contains(CSVNames.folded($0)) }) else { continue }
-            throw CommandFailure(
-                .data,
-                "\(place): the column \(other) is probably \(name): rename it to \(name) or leave it out. "
-                    + "A field of the recipient is named recipient.\(other)."
-            )
-        }
-    }
-
-    private static func isState(_ name: String) -> Bool {
-        guard !prefixes.contains(where: { name.hasPrefix($0.text) }) else { return false }
-        let folded = CSVNames.folded(name)
-        let bare = folded.hasPrefix("is") ? String(folded.dropFirst(2)) : folded
-        return states.contains(bare) || stateParts.contains(where: folded.contains)
     }
 
     /// What the columns are taken for, in one line.

@@ -11,7 +11,7 @@ struct SubscriptionImportCommand: SentenceCommand {
         abstract: "Import subscriptions from a CSV file.",
         discussion: """
             The first line names the columns: push_token, user_key, locale, time_zone, registered_at, parameter.NAME for parameters of the \
-            subscription; every other name is a field of the recipient, also as recipient.NAME.
+            subscription, recipient.NAME for fields of the recipient. No other column is taken.
 
             The age of a line is its registered_at, or --as-of for lines without one. A line newer than what is known about its address \
             updates it; an older one changes nothing; one without a time only adds an unknown address. Fields without a column stay as \

@@ -18,7 +18,7 @@ import Testing
 
     private static let ios = String(repeating: "0a1B", count: 16)
     private static let seeds = [
-        "push_token,user_key,locale,time_zone,firstName,parameter.city\n\(ios),u1,fr-CA,Europe/Paris,\"Zoë, \"\"Z\"\"\",Köln\n",
+        "push_token,user_key,locale,time_zone,recipient.firstName,parameter.city\n\(ios),u1,fr-CA,Europe/Paris,\"Zoë, \"\"Z\"\"\",Köln\n",
         "\u{FEFF}push_token\r\n\(ios)\r\n\r\nnot-a-token\r\n",
         "user_key,push_token\n\"\",\(String(repeating: "x", count: 40))\n\"a\tb\\\",\(ios)\n,\n",
         "push_token,name\n\(ios),\"evil\n\(ios),Owned\r\n\"\n\(ios),\"a \"\"\nb\"\n",

@@ -80,7 +80,7 @@ import Testing
         try await addApplication()
         let file = try folder.write(
             """
-            push_token,user_key,firstName,parameter.tier
+            push_token,user_key,recipient.firstName,parameter.tier
             \(token(1)),u1,"Ann, the first",gold
             zz,u2,Bob,
             \(token(4)),u4

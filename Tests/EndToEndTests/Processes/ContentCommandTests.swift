@@ -47,7 +47,7 @@ import Testing
             "apns"
         )
         let file = try folder.write(
-            "push_token,user_key,locale,firstName\n\(Self.token),u1,fr-CA,\"Zoë \"\"Z\"\"\"\n",
+            "push_token,user_key,locale,recipient.firstName\n\(Self.token),u1,fr-CA,\"Zoë \"\"Z\"\"\"\n",
             to: "subscribers.csv"
         )
         try await run("subscription", "import", file, "--app", "shop-ios")

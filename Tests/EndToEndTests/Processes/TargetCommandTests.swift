@@ -151,7 +151,7 @@ import Testing
         try await make()
         let tokens = (1...6).map { String(repeating: "0\($0)", count: 32) }
         let lines = tokens.enumerated().map { "\($1),u\($0 + 1),\($0 < 3 ? "Lyon" : "Oslo")" }.joined(separator: "\n")
-        let people = try folder.write("push_token,user_key,city\n\(lines)\n", to: "people.csv")
+        let people = try folder.write("push_token,user_key,recipient.city\n\(lines)\n", to: "people.csv")
         try await run("subscription import \(people) --app shop-ios")
         try await run("exclusion create control --label \"Control group\"")
         try await run("exclusion add control --user u2 --subscription 5")

@@ -45,12 +45,18 @@ import Testing
         #expect(KeyText.trimmed("a b") == "a b" && KeyText.trimmed(" \u{A0}") == "" && KeyText.trimmed("") == "")
     }
 
-    @Test func shortenedNumbersAreNoKeys() {
-        for text in ["1.23457E+11", "1E+15", "4,5e+12", "1.2E11", "1.0e9"] {
-            #expect(KeyText.problem(userKey: text)?.contains("spreadsheet") == true)
+    @Test func rewrittenNumbersAndWordsForNothingAreNoKeys() {
+        for text in [
+            "1.23457E+11", "1E+15", "4,5e+12", "1.2E11", "1.0e9", "-1.2E+11", "12.5E11", "1234567.0", "NULL", "null",
+            "(null)",
+            "undefined", "#N/A", "NaN", "None",
+        ] {
+            #expect(KeyText.problem(userKey: text)?.hasPrefix("user_key is a ") == true, "\(text)")
         }
-        for text in ["123457000000", "1.5", "E+11", "a1E+11", "1E11", "1e5", "12.5E11", "ada+1@example.com", ""] {
-            #expect(KeyText.problem(userKey: text) == nil)
+        for text in [
+            "123457000000", "1.5", "E+11", "a1E+11", "1E11", "1e5", "nora", "nullman", "ada+1@example.com", "10.01", "",
+        ] {
+            #expect(KeyText.problem(userKey: text) == nil, "\(text)")
         }
     }
 

@@ -139,7 +139,10 @@ struct DeliveryRetentionTests {
     func marketing() async throws {
         let (fixture, id) = try await ended()
         let connection = try await fixture.database.connect()
-        let delete = "DELETE FROM pushmta.delivery_target WHERE delivery_id = \(id) AND user_key = 'shop-ios-1'"
+        let delete = """
+            SET pushmta.forgetting = 'on';
+            SELECT pushmta.remove_targets(\(id), ARRAY(SELECT t.id FROM pushmta.delivery_target t WHERE t.user_key = 'shop-ios-1'))
+            """
         for state in ["in_progress", "paused", "preparing", "pending"] {
             try await fixture.sql("UPDATE pushmta_engine.delivery SET state = '\(state)', finished_at = NULL")
             await #expect {

@@ -204,8 +204,7 @@ struct ExclusionTests {
         )
         for change in [
             "INSERT INTO pushmta.delivery_exclusion (delivery_id, user_key) VALUES (\(id), 'u6')",
-            "DELETE FROM pushmta.delivery_exclusion WHERE delivery_id = \(id)",
-            "UPDATE pushmta.delivery_exclusion SET user_key = 'u7' WHERE delivery_id = \(id)",
+            "SELECT pushmta.remove_delivery_exclusions(\(id))",
             "SELECT pushmta.set_target(\(id), exclude => '{}')",
         ] {
             await #expect { try await marketing.run(script: change) } throws: {

@@ -76,7 +76,7 @@ import Testing
         let old = try await site.call("GET", "/devices/\(id ?? "")", key: key)
         #expect(old["enabled"] == "false" && old["disabledReason"] == "token_renewed")
         let shortened = try await post(#", "userKey": "1.23457E+11""#)
-        #expect(shortened.status == 400 && "\(shortened.answer)".contains("shortened"), "\(shortened.answer)")
+        #expect(shortened.status == 400 && "\(shortened.answer)".contains("rewritten"), "\(shortened.answer)")
         // What is empty empties.
         let nobodys = try await post(#", "userKey": """#, token: next)
         #expect(nobodys.status == 201 && nobodys["userKey"] == "null")
