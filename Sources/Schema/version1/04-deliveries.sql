@@ -256,8 +256,8 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.reserve_message_ids(bigint) IS
     'Takes the numbers for a delivery''s int32 message ids, if one of its applications has them: as many as it can have '
-    'messages, behind the range that was taken last. After 2147483647 they begin anew; an id is then ambiguous only with one '
-    'two billion messages ago.';
+    'messages, behind those that were taken last. After 214,748 blocks they begin anew; as a hit names its delivery too, an id '
+    'that comes again is no other message''s.';
 
 -- Explicit targets, filled by marketing systems before the start.
 CREATE TABLE pushmta.delivery_target (

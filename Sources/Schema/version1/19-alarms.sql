@@ -41,10 +41,10 @@ WITH held AS MATERIALIZED (
     WHERE NOT EXISTS (SELECT FROM held l WHERE l.pid = b.pid AND NOT l.granted)
     GROUP BY b.pid
 ), standing AS (
-    -- Locks that keep us from writing. Tables without columns are our own locks, which last as long as a statement.
+    -- Locks that keep us from writing. In the queues in front of deliveries nobody waits for long.
     SELECT coalesce(l.pid, 0) AS pid, min(c.oid) AS relation, max(l.mode) AS mode
     FROM held l
-    JOIN pg_class c ON c.oid = l.relation AND c.relkind IN ('r', 'p', 'i', 'I') AND (c.relnatts > 0)
+    JOIN pg_class c ON c.oid = l.relation AND c.relkind IN ('r', 'p', 'i', 'I') AND c.relname !~ '^delivery_lock_'
     JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname IN ('pushmta', 'pushmta_engine')
     WHERE l.granted AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
         AND l.mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
@@ -53,25 +53,26 @@ WITH held AS MATERIALIZED (
 )
 SELECT h.pid, s.usename AS role_name, s.application_name, x.object, coalesce(h.waiting, 0) AS waiting, s.xact_start AS since,
     h.waits_since,
-    format('%s has locked %s; %s',
-        CASE WHEN h.pid = 0 THEN 'a prepared transaction (pg_prepared_xacts)'
-            ELSE format('session %s of %s%s', h.pid, coalesce(s.usename, 'an unknown role'),
-                coalesce(' (' || nullif(s.application_name, '') || ')', '')) END, x.object,
+    format('%s; %s', x.holder,
         CASE WHEN h.waiting IS NULL THEN 'no session of PushMTA waits for it now'
             WHEN h.waiting = 1 THEN '1 session of PushMTA waits for it'
             ELSE format('%s sessions of PushMTA wait for it', h.waiting) END) AS text,
-    h.mode IS NOT NULL AS stands
+    h.mode IS NOT NULL AS stands, x.holder
 FROM (
     SELECT coalesce(b.pid, t.pid) AS pid, coalesce(t.relation, b.relation) AS relation, t.mode, b.waiting, b.waits_since
     FROM blocked b FULL JOIN standing t ON t.pid = b.pid
 ) h
 LEFT JOIN session s ON s.pid = h.pid
-CROSS JOIN LATERAL (SELECT coalesce((SELECT format('%I.%I', n.nspname, c.relname) || coalesce(format(' (%s)', h.mode), '')
-    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = h.relation), 'rows') AS object) x;
+CROSS JOIN LATERAL (SELECT coalesce((SELECT format('%I.%I', n.nspname, c.relname) || CASE WHEN h.mode IS NULL THEN '' ELSE
+        format(' (%s)', h.mode) END
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = h.relation), 'rows') AS object) o
+CROSS JOIN LATERAL (SELECT o.object, format('%s has locked %s', CASE WHEN h.pid = 0 THEN 'a prepared transaction (pg_prepared_xacts)'
+    ELSE format('session %s of %s%s', h.pid, coalesce(s.usename, 'an unknown role'),
+        coalesce(' (' || nullif(s.application_name, '') || ')', '')) END, o.object) AS holder) x;
 COMMENT ON VIEW pushmta.lock_wait IS
     'Sessions whose locks block PushMTA: those that its own sessions wait for, and those of others that hold a lock on its tables '
-    'which prevents writing (stands), waited for or not. since is the begin of the transaction; only members of pg_monitor see that of '
-    'other roles. It reads no table, so it answers whatever is locked.';
+    'which prevents writing (stands), waited for or not. holder is the session and what it has locked; since is the begin of the '
+    'transaction: only members of pg_monitor see that of other roles. It reads no table, so it answers whatever is locked.';
 
 CREATE VIEW pushmta.lock_alarm AS
 SELECT 'critical' AS severity, 'lock_held' AS code, 'session' AS subject_kind, w.pid::text AS subject, w.text AS text,

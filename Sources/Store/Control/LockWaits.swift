@@ -35,11 +35,24 @@ extension Store {
 
     /// In words, which sessions it waited for in vain; they are looked up afterwards, and may be gone by then.
     public func lockHolders() async -> String {
-        let waits = (try? await lockWaits()) ?? []
-        return waits.isEmpty
-            ? "another transaction had locked what it reads or writes"
-            : waits.prefix(Self.mostHolders).map(\.text).joined(separator: "; ")
+        let result = try? await query(Self.holdersSQL)
+        let holders = result.flatMap { try? all($0) { rows, row in try rows.text(row, 0) } } ?? []
+        return holders.isEmpty ? "another transaction had locked what it reads or writes" : holders.joined(separator: "; ")
     }
+
+    /// Tables that views of target mappings read are others', and nobody waits for them for so long that it could be seen.
+    private static let holdersSQL = """
+        SELECT w.holder || coalesce(', in a transaction since ' || to_char(w.since AT TIME ZONE 'UTC', 'HH24:MI:SS "UTC"'), '')
+        FROM pushmta.lock_wait w
+        UNION ALL
+        SELECT format('session %s of %s has locked %I.%I', l.pid, coalesce(s.usename, 'an unknown role'), n.nspname, c.relname)
+        FROM pg_locks l JOIN pg_class c ON c.oid = l.relation AND c.relkind IN ('r', 'p', 'm', 'v')
+        JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname NOT IN ('pushmta', 'pushmta_engine') AND n.nspname !~ '^pg_'
+        LEFT JOIN pg_stat_activity s ON s.pid = l.pid
+        WHERE l.granted AND l.mode = 'AccessExclusiveLock' AND l.pid <> pg_backend_pid()
+            AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+        LIMIT \(mostHolders)
+        """
 
     /// More of them make no sentence.
     private static let mostHolders = 3

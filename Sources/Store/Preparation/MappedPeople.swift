@@ -58,7 +58,7 @@ extension Store {
         {
             throw StoreError(
                 .unavailable,
-                "\(mapping.viewText) cannot be read: \(LoadProblem.text(error))"
+                await waitReason("\(mapping.viewText) cannot be read: \(LoadProblem.text(error))", after: error)
             )
         }
         guard lists.count == filter.mappingColumns.count + 1,

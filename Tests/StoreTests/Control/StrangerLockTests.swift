@@ -125,6 +125,41 @@ struct StrangerLockTests {
         await holder.close()
     }
 
+    @Test(
+        "Who has locked a table behind a target mapping's view is named, too, and a lock of the engine's that a stranger holds"
+    )
+    func others() async throws {
+        let fixture = try await StoreFixture.make()
+        var configuration = fixture.database.configuration()
+        configuration.lockTimeoutMilliseconds = 200
+        let store = Store(configuration: configuration)
+        try await store.seedSubscriptions(application: "shop-ios", count: 5)
+        try await fixture.sql("CREATE TABLE person (key text PRIMARY KEY, city text)")
+        try await store.createMapping(name: "m", label: "", view: "person", keyColumn: "key")
+        try await store.setService(name: "shop", mapping: "m")
+        let id = try await fixture.filteredDelivery("mapping.city is null")
+        let holder = try await fixture.hold(
+            "SET application_name = 'nightly'; LOCK TABLE public.person, pushmta_engine.registration_lock"
+        )
+        let job = try required(try await store.claimDeliveriesToPrepare(host: fixture.host).first)
+        do {
+            _ = try await store.prepareChunk(job)
+            Issue.record("it was read")
+        } catch {
+            guard case .waits(let reason, isTimeout: _) = store.decision(on: error, of: job) else { throw error }
+            #expect(reason.contains("has locked public.person") && !reason.contains("waits for it"), "\(reason)")
+        }
+        #expect(job.deliveryID == id)
+        let wait = try required(try await store.lockWaits().first)
+        #expect(
+            wait.text.contains("(nightly) has locked pushmta_engine.registration_lock (AccessExclusiveLock)"),
+            "\(wait)"
+        )
+        try await holder.run(script: "ROLLBACK")
+        await holder.close()
+        await store.close()
+    }
+
     @Test("A place in the queue in front of a delivery holds up no part for long")
     func queue() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 20, partSize: 20)
