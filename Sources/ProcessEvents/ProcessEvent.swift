@@ -214,7 +214,7 @@ extension ProcessEvent {
         .error,
         "mta-child",
         "Hardly any message of a delivery gets through, or it cannot be sent as it is, so it was paused.",
-        "Read its reason (`pushmta delivery show ID`); stop it, or put it right and resume it."
+        "Read its reason (`pushmta delivery status ID`); stop it, or put it right and resume it."
     )
     /// A delivery goes back to its author.
     public static let deliveryReturned = ProcessEvent(
@@ -222,7 +222,7 @@ extension ProcessEvent {
         .error,
         "supervisor",
         "A delivery cannot be prepared and went back to editing; or it was paused, if some of its parts were made.",
-        "Read its reason (`pushmta delivery show ID`), correct it and start it again."
+        "Read its reason (`pushmta delivery status ID`), correct it and start it again."
     )
     /// A delivery is finished.
     public static let deliveryFinished = ProcessEvent(

@@ -425,7 +425,7 @@ BEGIN
         IF EXISTS (SELECT FROM alarm_record r WHERE r.id = alarm) THEN
             RETURN;
         END IF;
-        RAISE EXCEPTION 'There is no alarm %.', alarm USING ERRCODE = 'PM080', HINT = 'pushmta alarm list shows them.';
+        RAISE EXCEPTION 'There is no alarm %.', alarm USING ERRCODE = 'PM140', HINT = 'pushmta alarm list shows them.';
     END IF;
     PERFORM note_audit(who, 'alarm.acknowledge', concat_ws(' ', found.subject_kind, nullif(found.subject, '')), found.code, origin);
 END $$;
