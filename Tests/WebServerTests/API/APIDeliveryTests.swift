@@ -71,6 +71,20 @@ import Testing
             #"{"startAt": "2999-12-01T01:30:00.5+01:00"}"#
         )
         #expect(started["startAt"] == "2999-12-01T00:30:00.500000Z", "\(started.answer)")
+        // Null is what an answer says of a delivery without a time, and is taken as that.
+        let other = try await site.call(
+            "POST",
+            "/deliveries",
+            key: key,
+            #"{"label": "y", "applications": ["shop-ios"], \#(Self.content)}"#
+        )
+        let now = try await site.call(
+            "POST",
+            "/deliveries/\(other["id"] ?? "")/start",
+            key: key,
+            #"{"startAt": null}"#
+        )
+        #expect(now.status == 200 && now["state"] == "pending", "\(now.answer)")
         try await site.finish()
     }
 
