@@ -418,6 +418,12 @@ import Testing
         #expect(try await mia.get("\(draft)/start?when=later&at=\(past)").text.contains("is in the past: it is"))
         let late = try await mia.post("\(draft)/start", form: ["version": version, "at": past])
         #expect(late.text.contains("the database") && late.text.contains("that is in the past"))
+        // One that no clock shows is none.
+        for none in ["2036-11-29T99:00", "2036-11-29T23:61", "2036-02-31T10:00", "2036-11-29T24:00"] {
+            let words = "Give the time of the start, in UTC."
+            #expect(try await mia.get("\(draft)/start?when=later&at=\(none)").text.contains(words), "\(none)")
+            #expect(try await mia.post("\(draft)/start", form: ["version": version, "at": none]).status == .conflict)
+        }
         #expect(try await mia.get("\(draft)/start?when=now").text.contains("Counted just now."))
         let started = try await mia.post("\(draft)/start", form: ["version": version])
         let delivery = try #require(
