@@ -85,6 +85,21 @@ import Testing
         #expect(found > 60, "buttons were looked at: \(found)")
     }
 
+    /// One that only the Enter key presses has no word: whoever reads the page as text would find two of it.
+    @Test func aButtonThatNobodySeesSaysNothing() throws {
+        for (name, text) in try PageRenderer(version: "1").templates {
+            #expect(text.firstMatch(of: /<button[^>]*aria-hidden="true"[^>]*>\{\{t\./) == nil, "\(name)")
+        }
+    }
+
+    @Test func aFrenchCountAgreesWithItsWord() {
+        Language.$current.withValue(.french) {
+            let catalogue = Catalogue.current
+            #expect(catalogue.counted(.sent) == "envoyés" && catalogue.counted(.canceled) == "annulés")
+            #expect(catalogue.counted(.failed) == "en échec" && catalogue.status("sent") == "envoyé")
+        }
+    }
+
     @Test func valuesStandInTheirPlaces() {
         let catalogue = Catalogue.english
         #expect(

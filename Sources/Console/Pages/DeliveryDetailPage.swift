@@ -176,7 +176,7 @@ struct DeliveryView {
         let counts = statuses.map { ($0, facts.count($0)) }
         let shown = counts.filter { $0.1 > 0 || $0.0 == .sent || $0.0 == .failed }.map { status, count -> PageValues in
             [
-                "name": .text(catalogue.status(status.name)), "meaning": .text(catalogue.meaning(status)),
+                "name": .text(catalogue.counted(status)), "meaning": .text(catalogue.meaning(status)),
                 "count": .text(Figures.count(count)), "share": .text(Figures.percent(count, of: target)),
             ]
         }

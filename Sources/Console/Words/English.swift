@@ -221,6 +221,10 @@ enum English {
         .nothingBinds: "None of them binds now.",
         .otherLimits: "Limits that do not bind now",
         // How messages end.
+        .countedSent: "sent",
+        .countedIgnored: "ignored",
+        .countedCanceled: "canceled",
+        .countedUnknown: "unknown",
         .outcomeSent: "sent",
         .outcomeSentMeaning: "The gateway has accepted it.",
         .outcomeFailed: "failed",

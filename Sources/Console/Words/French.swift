@@ -226,6 +226,10 @@ enum French {
         .nothingBinds: "Aucune ne limite maintenant.",
         .otherLimits: "Limites sans effet maintenant",
         // How messages end.
+        .countedSent: "envoyés",
+        .countedIgnored: "ignorés",
+        .countedCanceled: "annulés",
+        .countedUnknown: "inconnus",
         .outcomeSent: "envoyé",
         .outcomeSentMeaning: "La passerelle l’a accepté.",
         .outcomeFailed: "en échec",

@@ -229,6 +229,10 @@ enum German {
         .nothingBinds: "Keine davon begrenzt jetzt.",
         .otherLimits: "Grenzen, die jetzt nicht wirken",
         // How messages end.
+        .countedSent: "gesendet",
+        .countedIgnored: "ignoriert",
+        .countedCanceled: "storniert",
+        .countedUnknown: "unbekannt",
         .outcomeSent: "gesendet",
         .outcomeSentMeaning: "Das Gateway hat sie angenommen.",
         .outcomeFailed: "fehlgeschlagen",

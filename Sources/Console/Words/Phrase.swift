@@ -44,6 +44,7 @@ enum Phrase: String, Sendable, CaseIterable {
         limitsTitle, limitsNote, columnLimit, columnNow, columnMost, columnSetBy, columnWhy, bindsNow, nothingBinds,
         otherLimits
     // How messages end.
+    case countedSent, countedIgnored, countedCanceled, countedUnknown
     case outcomeSent, outcomeSentMeaning, outcomeFailed, outcomeFailedMeaning, outcomePending, outcomePendingMeaning,
         outcomeIgnored, outcomeIgnoredMeaning, outcomeNotApplicable, outcomeNotApplicableMeaning, outcomeCanceled,
         outcomeCanceledMeaning, outcomeUnknown, outcomeUnknownMeaning

@@ -45,6 +45,12 @@ import Testing
         try await site.finish()
     }
 
+    /// A command is what somebody types, and has no capital.
+    @Test func aRemedyThatIsACommandStaysOne() {
+        #expect(APIDatabase.sentence("pushmta app list shows them") == "pushmta app list shows them.")
+        #expect(APIDatabase.sentence("give a later time.") == "Give a later time.")
+    }
+
     @Test func aStartMayBeLater() async throws {
         let site = try await APISite.start()
         let key = try await site.key()
