@@ -43,6 +43,12 @@ import Testing
         #expect(!ContentHints.all.values.contains { French.spaced($0.french).contains(" :") })
     }
 
+    @Test func everyUnitOfASettingHasItsWordInAllLanguages() {
+        #expect(Set(SettingUnits.all.keys) == Set(Settings.definitions.map(\.unit)).subtracting([""]))
+        #expect(SettingUnits.text("days", in: .german) == "Tage" && SettingUnits.text("days", in: .english) == "days")
+        #expect(SettingUnits.text("requests per second", in: .french) == "requêtes par seconde")
+    }
+
     @Test func frenchSignsKeepTheirSpace() {
         let colon = French.texts[.waitsBecause] ?? ""
         #expect(colon.hasSuffix("\u{202F}:"), "\(colon)")
