@@ -148,7 +148,7 @@ extension FeedbackWorker {
                 } catch {
                     if Task.isCancelled { break }
                     let pause = plan.failed(duty, at: clock.now)
-                    setup.logger.failure("\(duty.rawValue): failed and is tried again in \(pause)", of: error)
+                    setup.logger.failure("\(duty.rawValue): failed and is tried again in \(pause.pauseText)", of: error)
                 }
             }
         }

@@ -116,7 +116,8 @@ extension FeedbackWorker {
             } catch {
                 if Task.isCancelled { break }
                 let time = pause.next()
-                setup.logger.failure("Feedback services could not be claimed, next attempt in \(time)", of: error)
+                let problem = "Feedback services could not be claimed, next attempt in \(time.pauseText)"
+                setup.logger.failure(problem, of: error)
                 try? await Task.sleep(for: time)
             }
         }

@@ -112,7 +112,7 @@ public final class FeedbackWorker: Sendable {
             } catch {
                 let time = pause.next()
                 // Who connects tells it, once (database_away).
-                setup.logger.debug("The database cannot be used, next attempt in \(time): \(error)")
+                setup.logger.debug("The database cannot be used, next attempt in \(time.pauseText): \(error)")
                 try? await Task.sleep(for: time)
             }
         }
@@ -150,7 +150,8 @@ extension FeedbackWorker {
                 progress.pulse.note(false)
                 if Task.isCancelled { break }
                 let time = pause.next()
-                setup.logger.failure("The feedback worker could not report, next attempt in \(time)", of: error)
+                let problem = "The feedback worker could not report, next attempt in \(time.pauseText)"
+                setup.logger.failure(problem, of: error)
                 try? await Task.sleep(for: time)
             }
         }

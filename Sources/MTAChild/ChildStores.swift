@@ -41,7 +41,10 @@ struct ChildStores: Sendable {
         @Sendable func connect(_ role: String, _ timeout: Duration?) async throws -> Store {
             let observer = database.observer(role)
             return try await Store.connect(configuration(settings, role, timeout)) { event in
-                if case .lost = event { losses.note() }
+                switch event {
+                case .lost, .dropped: losses.note()
+                default: break
+                }
                 observer(event)
             }
         }

@@ -84,4 +84,22 @@ public struct MachineUser: Sendable, Equatable {
         guard access(place, W_OK | X_OK) != 0 else { return nil }
         return "\(place): \(String(cString: strerror(errno)))"
     }
+
+    /// The first folder on the way to this one that this process may not enter, whatever lies in it; nil if there is none.
+    public static func folderClosed(on path: String) -> String? {
+        var place = ""
+        for name in path.split(separator: "/").dropLast() {
+            place += "/\(name)"
+            var figures = stat()
+            guard stat(place, &figures) == 0, figures.st_mode & S_IFMT == S_IFDIR else { return nil }
+            if access(place, X_OK) != 0 { return place }
+        }
+        return nil
+    }
+
+    /// Whether every user of the machine may make files in a folder.
+    public static func isEverybodys(_ folder: String) -> Bool {
+        var figures = stat()
+        return stat(folder, &figures) == 0 && figures.st_mode & S_IFMT == S_IFDIR && figures.st_mode & S_IWOTH != 0
+    }
 }

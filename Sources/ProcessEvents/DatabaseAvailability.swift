@@ -5,6 +5,8 @@ import Synchronization
 
 /// Whether the database is there for a process: says once that it is away, and once that it is back and after how long.
 ///
+/// A server that answers and takes no writes is not away: that it is read-only is told once, and that it is writable again.
+///
 /// All connections of the process are observed. A session that was ended and is made again at once is no outage: the database
 /// is away when an attempt to connect has failed, or when a lost connection is not there again after a moment.
 public final class DatabaseAvailability: Sendable {
@@ -15,6 +17,10 @@ public final class DatabaseAvailability: Sendable {
         var told: String?
         /// When the present outage began.
         var since: ContinuousClock.Instant?
+        /// Connections whose server takes no writes.
+        var readOnly: Set<String> = []
+        /// When the first of these was found; nil if there is none.
+        var readOnlySince: ContinuousClock.Instant?
         var observers = 0
     }
 
@@ -56,6 +62,7 @@ public final class DatabaseAvailability: Sendable {
         do {
             let value = try await open(observer(role))
             restored(key)
+            writable(key)
             return value
         } catch is CancellationError {
             restored(key, quietly: true)
@@ -68,7 +75,12 @@ public final class DatabaseAvailability: Sendable {
 
     private func note(_ event: ReconnectingConnectionEvent, _ key: String) {
         switch event {
-        case .connected: restored(key)
+        case .connected:
+            restored(key)
+            writable(key)
+        case .readOnly: readOnly(key)
+        case .dropped:
+            logger.debug("The connection to the database for \(key) was given up: its server does not write.")
         case .closed: restored(key, quietly: true)
         case .lost: lost(key)
         case .attemptFailed(let error, _, _): failed(key, error)
@@ -90,7 +102,32 @@ public final class DatabaseAvailability: Sendable {
         }
     }
 
+    private func readOnly(_ key: String) {
+        // A server that says so is there.
+        restored(key)
+        let isFirst = state.withLock { state in
+            state.readOnly.insert(key)
+            defer { if state.readOnlySince == nil { state.readOnlySince = .now } }
+            return state.readOnlySince == nil
+        }
+        if isFirst { logger.event(.databaseReadOnly, "\(PostgresError.readOnlyWords)") }
+    }
+
+    /// It is so for all connections if one whose server took no writes has a server that does: the others find out when they write.
+    private func writable(_ key: String) {
+        let duration = state.withLock { state -> Duration? in
+            guard state.readOnly.contains(key), let since = state.readOnlySince else { return nil }
+            state.readOnly = []
+            state.readOnlySince = nil
+            return .now - since
+        }
+        guard let duration else { return }
+        let seconds = Self.seconds(duration)
+        logger.event(.databaseWritable, "The database is writable again after \(seconds) s", ["seconds": "\(seconds)"])
+    }
+
     private func failed(_ key: String, _ error: any Error) {
+        if let error = error as? PostgresError, error.isReadOnlyServer { return readOnly(key) }
         let now = ContinuousClock.now
         let kind = Self.kind(error)
         let before = state.withLock { state in
@@ -152,24 +189,40 @@ public final class DatabaseAvailability: Sendable {
         (error as? PostgresError).map { [.pooler, .server, .type].contains($0.code) } ?? true
     }
 
-    /// Whether an error says no more than that the database is away, which is told once for the whole process.
+    /// Whether an error says no more than that the database is away or read-only, which is told once for the whole process.
     public static func isOutage(_ error: any Error) -> Bool {
         guard let error = error as? PostgresError else { return false }
-        return error.isConnectionLost || error.sqlState.map { $0.hasPrefix("08") || passing.contains($0) } ?? false
+        return error.isConnectionLost || error.isReadOnlyServer
+            || error.sqlState.map { $0.hasPrefix("08") || passing.contains($0) } ?? false
     }
 }
 
 extension Logger {
-    /// Logs what could not be done, and why; at the level debug if the reason is that the database is away, as that is an event of
-    /// its own, told once.
+    /// Logs what could not be done, and why; at the level debug if the reason is that the database is away or read-only, as that is an event
+    /// of its own, told once, and whatever statement met it says nothing.
     public func failure(
         _ message: @autoclosure () -> String,
         of error: any Error,
         level: Level = .warning,
         _ metadata: Metadata = [:]
     ) {
-        let level = DatabaseAvailability.isOutage(error) ? .debug : level
+        if DatabaseAvailability.isOutage(error) {
+            let cause = (error as? PostgresError)?.withoutStatement ?? error
+            return log(level: .debug, "\(message()): \(cause)", metadata: metadata)
+        }
         log(level: level, "\(message()): \(error)", metadata: metadata)
+    }
+}
+
+extension Duration {
+    /// A pause as people write it, such as `140 ms`, `4.2 s` or `10 min`.
+    public var pauseText: String {
+        let tenths = Int64((self / .milliseconds(100)).rounded())
+        switch tenths {
+        case ..<10: return "\(Int64((self / .milliseconds(1)).rounded())) ms"
+        case ..<1_200: return tenths.isMultiple(of: 10) ? "\(tenths / 10) s" : "\(tenths / 10).\(tenths % 10) s"
+        default: return "\(tenths / 600) min"
+        }
     }
 }
 

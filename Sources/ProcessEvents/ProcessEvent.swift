@@ -81,6 +81,23 @@ extension ProcessEvent {
         "The database is back; for how long it was away.",
         "Nothing."
     )
+    /// The database takes no writes.
+    public static let databaseReadOnly = ProcessEvent(
+        "database_read_only",
+        .error,
+        "all",
+        "The database answers and takes no writes. Told once; what fails for it meanwhile is at the level debug.",
+        "Promote the standby, or switch default_transaction_read_only off. Nothing is lost: messages wait, hits go to disk."
+    )
+    /// The database takes writes again.
+    public static let databaseWritable = ProcessEvent(
+        "database_writable",
+        .notice,
+        "all",
+        keys: ["seconds"],
+        "The database takes writes again; for how long it took none.",
+        "Nothing."
+    )
     /// Another program's transaction blocks PushMTA with a lock.
     public static let lockHeld = ProcessEvent(
         "lock_held",
@@ -214,7 +231,7 @@ extension ProcessEvent {
         .error,
         "mta-child",
         "Hardly any message of a delivery gets through, or it cannot be sent as it is, so it was paused.",
-        "Read its reason (`pushmta delivery show ID`); stop it, or put it right and resume it."
+        "Read its reason (`pushmta delivery status ID`); stop it, or put it right and resume it."
     )
     /// A delivery goes back to its author.
     public static let deliveryReturned = ProcessEvent(
@@ -222,7 +239,7 @@ extension ProcessEvent {
         .error,
         "supervisor",
         "A delivery cannot be prepared and went back to editing; or it was paused, if some of its parts were made.",
-        "Read its reason (`pushmta delivery show ID`), correct it and start it again."
+        "Read its reason (`pushmta delivery status ID`), correct it and start it again."
     )
     /// A delivery is finished.
     public static let deliveryFinished = ProcessEvent(
@@ -291,7 +308,8 @@ extension ProcessEvent {
 
     /// Every event, in the order of the guide.
     public static let all: [ProcessEvent] = [
-        databaseAway, databaseBack, lockHeld, lockFreed, gatewayAway, gatewayBack, circuitOpened, circuitClosed,
+        databaseAway, databaseBack, databaseReadOnly, databaseWritable, lockHeld, lockFreed, gatewayAway, gatewayBack,
+        circuitOpened, circuitClosed,
         quotaReached, takeover,
         leaseLost,
         childStarted, childRecycled, childDied, childrenReplaced, credentialExpiring, keyUnreadable, deliveryPaused,

@@ -82,7 +82,7 @@ extension SupervisorLoop {
         var pause = BackOff.database(longest: .seconds(settings.withLock(\.dataBaseRetryDelaySec)))
         while !Task.isCancelled, let child = registry[generation], let id = child.childID {
             let time = pause.next()
-            let problem = "What child \(id) left is not recovered, next attempt in \(time.milliseconds) ms"
+            let problem = "What child \(id) left is not recovered, next attempt in \(time.pauseText)"
             let keys: Logger.Metadata = ["child": "\(id)"]
             var isJournalLost = false
             do {

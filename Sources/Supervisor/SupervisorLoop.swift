@@ -224,7 +224,7 @@ extension SupervisorLoop {
                 return try await attempt()
             } catch {
                 let time = pause.next()
-                logger.failure("\(problem), next attempt in \(time.milliseconds) ms", of: error, level: level)
+                logger.failure("\(problem), next attempt in \(time.pauseText)", of: error, level: level)
                 try? await Task.sleep(for: time)
             }
         }

@@ -55,7 +55,25 @@ enum Main {
             StandardError.write("pushmta: \(mistyped.text)\n")
             exit(CommandFailure.Code.usage.rawValue)
         }
-        await PushMTA.main()
+        await run()
+    }
+
+    /// Runs the command of the command line, as `PushMTA.main()` does, but for names that the parser proposes and nobody meant.
+    private static func run() async {
+        do {
+            var command = try await PushMTA.asyncParseAsRoot()
+            if var waiting = command as? any AsyncParsableCommand {
+                try await waiting.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            let message = PushMTA.fullMessage(for: error)
+            let sober = MistypedCommand.sober(message)
+            guard sober != message else { PushMTA.exit(withError: error) }
+            StandardError.write(sober + "\n")
+            exit(PushMTA.exitCode(for: error).rawValue)
+        }
     }
 }
 

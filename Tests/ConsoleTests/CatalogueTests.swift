@@ -43,6 +43,12 @@ import Testing
         #expect(!ContentHints.all.values.contains { French.spaced($0.french).contains(" :") })
     }
 
+    @Test func everyUnitOfASettingHasItsWordInAllLanguages() {
+        #expect(Set(SettingUnits.all.keys) == Set(Settings.definitions.map(\.unit)).subtracting([""]))
+        #expect(SettingUnits.text("days", in: .german) == "Tage" && SettingUnits.text("days", in: .english) == "days")
+        #expect(SettingUnits.text("requests per second", in: .french) == "requêtes par seconde")
+    }
+
     @Test func frenchSignsKeepTheirSpace() {
         let colon = French.texts[.waitsBecause] ?? ""
         #expect(colon.hasSuffix("\u{202F}:"), "\(colon)")
@@ -83,6 +89,21 @@ import Testing
             }
         }
         #expect(found > 60, "buttons were looked at: \(found)")
+    }
+
+    /// One that only the Enter key presses has no word: whoever reads the page as text would find two of it.
+    @Test func aButtonThatNobodySeesSaysNothing() throws {
+        for (name, text) in try PageRenderer(version: "1").templates {
+            #expect(text.firstMatch(of: /<button[^>]*aria-hidden="true"[^>]*>\{\{t\./) == nil, "\(name)")
+        }
+    }
+
+    @Test func aFrenchCountAgreesWithItsWord() {
+        Language.$current.withValue(.french) {
+            let catalogue = Catalogue.current
+            #expect(catalogue.counted(.sent) == "envoyés" && catalogue.counted(.canceled) == "annulés")
+            #expect(catalogue.counted(.failed) == "en échec" && catalogue.status("sent") == "envoyé")
+        }
     }
 
     @Test func valuesStandInTheirPlaces() {

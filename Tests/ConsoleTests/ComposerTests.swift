@@ -122,6 +122,7 @@ import Testing
         let confirm = try await mia.get(try #require(saved.headers[.location])).text
         for words in [
             "<bdi>0.5</bdi>", "36 hours", "<bdi>\u{2212}7</bdi>", "growing pauses", "count it as unknown", "one only",
+            ">at most 7</strong> subscriptions of <bdi>", "Of several devices of a person one gets it",
         ] {
             #expect(confirm.contains(words), "\(words)")
         }
@@ -210,6 +211,8 @@ import Testing
         // Beyond as many as are offered, those of the draft are there.
         let before = try await mia.get("\(draft)/target").text
         #expect(before.contains(#"name="list.zoo" checked"#) && before.contains("Our own"))
+        // Nobody has looked at the lists yet.
+        #expect(before.contains(#"<p class="value">at most 7</p>"#) && before.contains("before exclusion lists"))
         #expect(!before.contains("no longer there"))
         try await site.sql("DELETE FROM pushmta_engine.exclusion_list WHERE name = 'staff'")
         let target = try await mia.get("\(draft)/target").text
@@ -415,6 +418,12 @@ import Testing
         #expect(try await mia.get("\(draft)/start?when=later&at=\(past)").text.contains("is in the past: it is"))
         let late = try await mia.post("\(draft)/start", form: ["version": version, "at": past])
         #expect(late.text.contains("the database") && late.text.contains("that is in the past"))
+        // One that no clock shows is none.
+        for none in ["2036-11-29T99:00", "2036-11-29T23:61", "2036-02-31T10:00", "2036-11-29T24:00"] {
+            let words = "Give the time of the start, in UTC."
+            #expect(try await mia.get("\(draft)/start?when=later&at=\(none)").text.contains(words), "\(none)")
+            #expect(try await mia.post("\(draft)/start", form: ["version": version, "at": none]).status == .conflict)
+        }
         #expect(try await mia.get("\(draft)/start?when=now").text.contains("Counted just now."))
         let started = try await mia.post("\(draft)/start", form: ["version": version])
         let delivery = try #require(

@@ -281,6 +281,31 @@ import Testing
         await site.close()
     }
 
+    /// A child holds 300 of 1,000 messages for a rate, and 139 have ended, which no part that is done has counted yet.
+    @Test func whatChildrenHoldWaitsAndWhatIsNotCountedIsNotZero() async throws {
+        let site = try await ConsoleSite.start()
+        let delivery = try await site.delivery()
+        try await site.sql(
+            """
+            INSERT INTO pushmta_engine.delivery_part (delivery_id, log_day, application_id, external_account_id, state, not_before, size, sent)
+            SELECT d.id, current_date, a.id, a.external_account_id, p.state, now() - interval '1 minute', p.size, p.sent
+            FROM pushmta_engine.delivery d, pushmta_engine.application a,
+                (VALUES ('ready', 561, 0), ('claimed', 439, 139)) p(state, size, sent) WHERE d.id = \(delivery) AND a.name = 'shop-ios';
+            INSERT INTO pushmta_engine.delivery_statistic (delivery_id, hour, n, application_id, measure, failure, app_version, locale, reason)
+            SELECT \(delivery), now(), 5, a.id, 19, -1, '', '', '' FROM pushmta_engine.application a WHERE a.name = 'shop-ios'
+            """
+        )
+        let reader = try await site.session(.read)
+        let now = try await reader.get("/").text
+        #expect(now.contains(#"<dt>Waiting</dt><dd><span class="value">861</span>"#), "\(now)")
+        let page = try await reader.get("/deliveries/\(delivery)").text
+        for word in ["Sent", "Failed", "Received"] {
+            #expect(page.contains(#"<td class="right number" data-label="\#(word)">–</td>"#), "\(word)")
+        }
+        #expect(page.contains(#"data-label="Clicked">0</td>"#))
+        await site.close()
+    }
+
     @Test func alarmsAreCountedAcknowledgedAndKept() async throws {
         let site = try await ConsoleSite.start()
         let (oda, reader) = (try await site.session(.operate), try await site.session(.read))

@@ -163,8 +163,12 @@ extension Composer {
                 catalogue.text(phrase, count.error == nil ? text : catalogue.text(.about, text)).capitalisedFirst
             )
         }
+        let isOnePerUser = SettingsForm.isOnePerUser(composed.draft.fields)
+        if isOnePerUser { notes.append(catalogue[.countDevices]) }
         let text = Figures.count(count.count)
-        let words = count.error.map { catalogue.text(.aboutWithin, text, Figures.count($0)) } ?? text
+        var words = count.error.map { catalogue.text(.aboutWithin, text, Figures.count($0)) } ?? text
+        // Who is on a list, and which of a person's devices is the one, only preparation looks at.
+        if isOnePerUser || !composed.excludedLists.isEmpty { words = catalogue.text(.atMost, words) }
         return (words, notes.joined(separator: " "), "")
     }
 }

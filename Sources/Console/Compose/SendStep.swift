@@ -242,7 +242,8 @@ extension Composer {
     private static func moment(_ text: String, isNow: Bool) -> DatabaseTime?? {
         if isNow { return .some(nil) }
         let full = text.count == 16 ? text + ":00Z" : text + "Z"
-        guard let date = try? Date(full, strategy: .iso8601) else { return nil }
+        // What reads it goes on from 99:00 into a later day, which nobody has typed.
+        guard let date = try? Date(full, strategy: .iso8601), date.formatted(.iso8601) == full else { return nil }
         return .some(DatabaseTime(microsecondsSince1970: Int64(date.timeIntervalSince1970) * 1_000_000))
     }
 }

@@ -223,6 +223,9 @@ extension SettingsForm {
         return values
     }
 
+    /// Whether these values let only one device of a person have a message.
+    static func isOnePerUser(_ values: [String: String]) -> Bool { values[Setting.person.field] == "true" }
+
     /// What is usual, in the field; the days of the validity say nothing beside another unit.
     private func placeholder(_ setting: Setting) -> String {
         guard setting == .validity else { return usual(setting) }

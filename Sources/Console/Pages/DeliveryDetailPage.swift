@@ -176,18 +176,23 @@ struct DeliveryView {
         let counts = statuses.map { ($0, facts.count($0)) }
         let shown = counts.filter { $0.1 > 0 || $0.0 == .sent || $0.0 == .failed }.map { status, count -> PageValues in
             [
-                "name": .text(catalogue.status(status.name)), "meaning": .text(catalogue.meaning(status)),
+                "name": .text(catalogue.counted(status)), "meaning": .text(catalogue.meaning(status)),
                 "count": .text(Figures.count(count)), "share": .text(Figures.percent(count, of: target)),
             ]
         }
+        let uncounted = Uncounted(facts, hits)
         let applications = facts.reasons.byApplication.map { row -> PageValues in
             let hits = Hits(received: row.received, clicked: row.clicked, arrived: row.sent + row.other)
             return [
                 "name": .text(row.application.isEmpty ? catalogue[.unknownApplication] : row.application),
-                "sent": .text(Figures.count(row.sent)), "failed": .text(Figures.count(row.failed)),
-                "other": .text(Figures.count(row.other)), "received": .text(Figures.count(hits.received)),
-                "clicked": .text(Figures.count(hits.clicked)),
-                "clickShare": .text(Figures.percent(hits.clicked, of: row.sent)),
+                "sent": .text(Uncounted.shown(row.sent, uncounted.outcomes)),
+                "failed": .text(Uncounted.shown(row.failed, uncounted.outcomes)),
+                "other": .text(Uncounted.shown(row.other, uncounted.outcomes)),
+                "received": .text(Uncounted.shown(hits.received, uncounted.received)),
+                "clicked": .text(Uncounted.shown(hits.clicked, uncounted.clicked)),
+                "clickShare": .text(
+                    row.sent == 0 && uncounted.outcomes ? "–" : Figures.percent(hits.clicked, of: row.sent)
+                ),
             ]
         }
         return [
@@ -254,6 +259,29 @@ struct DeliveryView {
             "failures": .list(failures), "hasFailures": .flag(!failures.isEmpty), "exclusions": .list(exclusions),
             "hasExclusions": .flag(!exclusions.isEmpty),
         ]
+    }
+}
+
+/// Which figures the table by application does not have yet: outcomes are counted there when their part is done, and receipts after them.
+struct Uncounted: Sendable, Hashable {
+    let outcomes: Bool
+    let received: Bool
+    let clicked: Bool
+
+    /// - Parameter hits: those of the whole delivery.
+    init(_ facts: DeliveryFacts, _ hits: Hits) {
+        let rows = facts.reasons.byApplication
+        let statuses: [MessageStatus] = [.sent, .failed, .ignored, .notApplicable, .canceled, .unknown]
+        let ended = statuses.reduce(0) { $0 + facts.count($1) }
+        outcomes = rows.reduce(0) { $0 + $1.sent + $1.failed + $1.other } < ended
+        // Of hits no more are shown than arrived, which is what is counted late.
+        received = outcomes && rows.reduce(0) { $0 + min($1.received, $1.sent + $1.other) } < hits.received
+        clicked = outcomes && rows.reduce(0) { $0 + min($1.clicked, $1.sent + $1.other) } < hits.clicked
+    }
+
+    /// Zero is what was counted, and not what was not.
+    static func shown(_ count: Int64, _ isUncounted: Bool) -> String {
+        count == 0 && isUncounted ? "–" : Figures.count(count)
     }
 }
 

@@ -85,19 +85,31 @@ struct NowView {
     let history: RateHistory
     let catalogue: Catalogue
     private let slowGateways: [Int64: [String]]
+    /// Messages of each queue that wait: those that are due, and those that a child holds and has not sent, as for a rate.
+    private let waitingOf: [EngineFigures.Queue: Int64]
 
     init(snapshot: NowSnapshot, history: RateHistory, catalogue: Catalogue) {
         self.snapshot = snapshot
         self.history = history
         self.catalogue = catalogue
         slowGateways = snapshot.children.slowGateways
+        var flight = Dictionary(grouping: snapshot.children, by: \.applicationName).mapValues { children in
+            children.reduce(Int64(0)) { $0 + Int64($1.heartbeat.connections.streamsInFlight) }
+        }
+        var waitingOf: [EngineFigures.Queue: Int64] = [:]
+        for queue in snapshot.queues {
+            let sent = min(queue.claimed, flight[queue.application] ?? 0)
+            flight[queue.application, default: 0] -= sent
+            waitingOf[queue] = queue.messages + queue.claimed - sent
+        }
+        self.waitingOf = waitingOf
     }
 
     /// Children that are shown, those that send most: the page of hosts has all.
     private static let mostChildren = 12
 
     private var running: [HostRow] { snapshot.hosts.filter { $0.report.state != .stopped } }
-    private var waiting: Int64 { snapshot.queues.reduce(0) { $0 + $1.messages } }
+    private var waiting: Int64 { waitingOf.values.reduce(0, +) }
     private var oldest: Double { snapshot.queues.map(\.oldestSeconds).max() ?? 0 }
 
     var values: PageValues {
@@ -206,7 +218,7 @@ struct NowView {
             [
                 "application": .text(queue.application),
                 "lane": .text(catalogue[queue.isTransactional ? .laneSingle : .laneBatch]),
-                "messages": .text(atLeast(Figures.count(queue.messages), queue.isPartial)),
+                "messages": .text(atLeast(Figures.count(waitingOf[queue] ?? 0), queue.isPartial)),
                 "age": .text(Figures.duration(queue.oldestSeconds)),
                 "bar": .drawing(Bar.markup([(queue.oldestSeconds / longest, "s-wait")])),
             ]

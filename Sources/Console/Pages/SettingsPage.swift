@@ -76,7 +76,8 @@ struct SettingsPage: Sendable {
             }
         return [
             "key": .text(setting.key), "value": .text(setting.value.isEmpty ? catalogue[.valueEmpty] : setting.value),
-            "isEmpty": .flag(setting.value.isEmpty), "unit": .text(setting.unit), "source": .text(catalogue[source]),
+            "isEmpty": .flag(setting.value.isEmpty),
+            "unit": .text(SettingUnits.text(setting.unit, in: catalogue.language)), "source": .text(catalogue[source]),
             "place": .text(setting.source == .file ? "" : setting.place),
         ]
     }

@@ -62,6 +62,15 @@ final class ConsoleResponder: Sendable {
         }
     }
 
+    /// Answers what no route is for; whoever has signed in keeps the menu.
+    func answerNothing(_ request: Request, _ context: ConsoleContext) async -> Response {
+        let isSecure = origin(request, context).isSecure
+        let cookies = ConsoleCookies(request.headers[values: .cookie], isSecure: isSecure)
+        guard cookies.sessionToken != nil else { return answer(.notFound, request) }
+        let route = ConsoleRoute(.get, request.uri.path, .role(.read)) { _ in throw ConsoleProblem.notFound }
+        return await answer(route, request, context)
+    }
+
     /// What the person has chosen, else what the browser asks for.
     private func language(_ cookies: ConsoleCookies, _ request: Request) -> Language {
         cookies.language ?? Language(accepted: request.headers[.acceptLanguage])
@@ -275,10 +284,11 @@ struct ConsoleEntrance: HTTPResponder {
 
     func respond(to request: Request, context: Context) async throws -> Response {
         do {
-            let response = try await routes.respond(to: request, context: ConsoleContext(source: context.source))
+            let asked = ConsoleContext(source: context.source)
+            let response = try await routes.respond(to: request, context: asked)
             // What no route has answered is the router's own word, without what each of ours has.
             guard response.headers[.contentSecurityPolicy] == nil else { return response }
-            return responder.answer(.notFound, request)
+            return await responder.answerNothing(request, asked)
         } catch {
             return responder.answer(.malformed, request)
         }

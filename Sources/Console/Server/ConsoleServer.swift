@@ -262,8 +262,17 @@ public final class ConsoleCertificate: Sendable {
             throw ConsoleError(
                 code: .setting,
                 description:
-                    "console.certificateFile “\(settings.certificateFile)” and console.privateKeyFile “\(settings.privateKeyFile)” cannot be used: \(error). Give PEM files that belong together."
+                    "console.certificateFile “\(settings.certificateFile)” and console.privateKeyFile “\(settings.privateKeyFile)” cannot be used: \(words(error)). Give PEM files that belong together."
             )
+        }
+    }
+
+    /// What the library found, for people: its own words are names of its program.
+    private static func words(_ error: any Error) -> String {
+        switch error as? NIOSSLError {
+        case .failedToLoadCertificate?: "the certificate cannot be read, or is none in PEM"
+        case .failedToLoadPrivateKey?: "the key cannot be read, or is none in PEM without a passphrase"
+        default: "\(error)"
         }
     }
 }

@@ -86,6 +86,17 @@ extension Catalogue {
         }
     }
 
+    /// The same behind a number of messages, with which some languages let it agree.
+    func counted(_ status: MessageStatus) -> String {
+        switch status {
+        case .sent: self[.countedSent]
+        case .ignored: self[.countedIgnored]
+        case .canceled: self[.countedCanceled]
+        case .unknown: self[.countedUnknown]
+        case .failed, .pending, .notApplicable: self.status(status.name)
+        }
+    }
+
     func meaning(_ status: MessageStatus) -> String {
         switch status {
         case .sent: self[.outcomeSentMeaning]

@@ -208,6 +208,7 @@ enum English {
         .columnPeople: "Subscriptions",
         .atLeast: "at least {0}",
         .about: "about {0}",
+        .atMost: "at most {0}",
         .aboutWithin: "about {0} (± {1})",
         .limitsTitle: "What limits its speed",
         .limitsNote: "What keeps messages from leaving faster at this moment, and who sets it.",
@@ -220,6 +221,10 @@ enum English {
         .nothingBinds: "None of them binds now.",
         .otherLimits: "Limits that do not bind now",
         // How messages end.
+        .countedSent: "sent",
+        .countedIgnored: "ignored",
+        .countedCanceled: "canceled",
+        .countedUnknown: "unknown",
         .outcomeSent: "sent",
         .outcomeSentMeaning: "The gateway has accepted it.",
         .outcomeFailed: "failed",
@@ -590,7 +595,9 @@ enum English {
         .countMapping: "known when it is prepared: the filter asks for columns of a mapping",
         .countExcluded: "{0} more are disabled, opted out or in quarantine.",
         .countExcludedLists:
-            "{0} more are disabled, opted out or in quarantine. Exclusion lists are looked at when it is prepared.",
+            "{0} more are disabled, opted out or in quarantine. The number is that before exclusion lists, which are looked at when it is "
+            + "prepared.",
+        .countDevices: "Of several devices of a person one gets it, which is found when it is prepared.",
         .countExact: "Counted just now.",
         .countEstimated:
             "Estimated from a sample, as counting all of them takes longer: in 19 of 20 cases the error is within ±.",

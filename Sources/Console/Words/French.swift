@@ -213,6 +213,7 @@ enum French {
         .columnPeople: "Abonnements",
         .atLeast: "au moins {0}",
         .about: "environ {0}",
+        .atMost: "au plus {0}",
         .aboutWithin: "environ {0} (± {1})",
         .limitsTitle: "Ce qui limite sa vitesse",
         .limitsNote: "Ce qui empêche en ce moment les messages de partir plus vite, et qui le fixe.",
@@ -225,6 +226,10 @@ enum French {
         .nothingBinds: "Aucune ne limite maintenant.",
         .otherLimits: "Limites sans effet maintenant",
         // How messages end.
+        .countedSent: "envoyés",
+        .countedIgnored: "ignorés",
+        .countedCanceled: "annulés",
+        .countedUnknown: "inconnus",
         .outcomeSent: "envoyé",
         .outcomeSentMeaning: "La passerelle l’a accepté.",
         .outcomeFailed: "en échec",
@@ -602,8 +607,9 @@ enum French {
         .countMapping: "connu à la préparation : le filtre demande des colonnes d’un mapping",
         .countExcluded: "{0} autres sont désactivés, désinscrits ou en quarantaine.",
         .countExcludedLists:
-            "{0} autres sont désactivés, désinscrits ou en quarantaine. Les listes d’exclusion sont lues à "
-            + "la préparation.",
+            "{0} autres sont désactivés, désinscrits ou en quarantaine. Le nombre est celui d’avant les listes d’exclusion, lues à la "
+            + "préparation.",
+        .countDevices: "De plusieurs appareils d’une personne, un seul la reçoit : il est trouvé à la préparation.",
         .countExact: "Compté à l’instant.",
         .countEstimated:
             "Estimé d’après un échantillon, car tout compter prend plus de temps : dans 19 cas sur 20, l’écart ne dépasse pas ±.",

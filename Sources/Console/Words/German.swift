@@ -216,6 +216,7 @@ enum German {
         .columnPeople: "Abonnements",
         .atLeast: "mindestens {0}",
         .about: "etwa {0}",
+        .atMost: "höchstens {0}",
         .aboutWithin: "etwa {0} (± {1})",
         .limitsTitle: "Was die Geschwindigkeit begrenzt",
         .limitsNote: "Was im Augenblick verhindert, dass Nachrichten schneller hinausgehen, und wer es festlegt.",
@@ -228,6 +229,10 @@ enum German {
         .nothingBinds: "Keine davon begrenzt jetzt.",
         .otherLimits: "Grenzen, die jetzt nicht wirken",
         // How messages end.
+        .countedSent: "gesendet",
+        .countedIgnored: "ignoriert",
+        .countedCanceled: "storniert",
+        .countedUnknown: "unbekannt",
         .outcomeSent: "gesendet",
         .outcomeSentMeaning: "Das Gateway hat sie angenommen.",
         .outcomeFailed: "fehlgeschlagen",
@@ -604,8 +609,9 @@ enum German {
         .countMapping: "bekannt, wenn er vorbereitet ist: Der Filter fragt nach Spalten einer Zuordnung",
         .countExcluded: "{0} weitere sind deaktiviert, abgemeldet oder in Quarantäne.",
         .countExcludedLists:
-            "{0} weitere sind deaktiviert, abgemeldet oder in Quarantäne. Ausschlusslisten zählen erst bei "
-            + "der Vorbereitung.",
+            "{0} weitere sind deaktiviert, abgemeldet oder in Quarantäne. Die Zahl gilt vor den Ausschlusslisten, die erst bei der "
+            + "Vorbereitung zählen.",
+        .countDevices: "Von mehreren Geräten einer Person erhält ihn eines, das bei der Vorbereitung gefunden wird.",
         .countExact: "Eben gezählt.",
         .countEstimated:
             "Aus einer Stichprobe geschätzt, da es länger dauert, alle zu zählen: In 19 von 20 Fällen liegt der Fehler innerhalb von ±.",

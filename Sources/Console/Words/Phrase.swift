@@ -40,10 +40,11 @@ enum Phrase: String, Sendable, CaseIterable {
         funnelClicked, funnelNote, outcomesTitle, columnOutcome, columnCount, columnShare, byApplicationTitle,
         columnApplication, columnOther, columnReceived, columnClicked, columnClickShare, unknownApplication,
         failuresTitle, failuresNote, columnReason, columnMeaning, noReason, exclusionsTitle, columnPeople, atLeast,
-        about, aboutWithin,
+        about, aboutWithin, atMost,
         limitsTitle, limitsNote, columnLimit, columnNow, columnMost, columnSetBy, columnWhy, bindsNow, nothingBinds,
         otherLimits
     // How messages end.
+    case countedSent, countedIgnored, countedCanceled, countedUnknown
     case outcomeSent, outcomeSentMeaning, outcomeFailed, outcomeFailedMeaning, outcomePending, outcomePendingMeaning,
         outcomeIgnored, outcomeIgnoredMeaning, outcomeNotApplicable, outcomeNotApplicableMeaning, outcomeCanceled,
         outcomeCanceledMeaning, outcomeUnknown, outcomeUnknownMeaning
@@ -113,7 +114,7 @@ enum Phrase: String, Sendable, CaseIterable {
         columnDraft, columnChanged, removeDraft, draftRemoved, noDrafts, unnamedDraft, draftChanged, stepsLabel,
         stepApplications, stepTarget, stepContent, stepPreview, stepSend, save, saveAndGoOn, saved, noApplications,
         filterField, filterHint, listsLabel, everybody, countLabel, countHint, countNobody, countMapping, countExcluded,
-        countExcludedLists, countExact, countEstimated,
+        countExcludedLists, countExact, countEstimated, countDevices,
         chooseApplicationsFirst, contentWrong, contentRight, keyTitle, keySubtitle, keyBody, keyBadge, keySound,
         keyCategory, keyMedia, keyClick, keyKind, keyChannel, keyIcon, keyColor, keyInterruption, keyPriority,
         keyMore, choiceNone, choiceYes, choiceNo, variablesLabel, moreFields, generalTitle, localeLabel, localesField,

@@ -83,11 +83,17 @@ struct QuickstartStopCommand: AsyncParsableCommand {
     @Option(help: "The folder that quickstart uses.")
     var folder = ".pushmta"
 
+    @Flag(help: "Print JSON: whether something was there to be stopped.")
+    var json = false
+
     func run() async throws {
         do {
-            guard FileManager.default.fileExists(atPath: folder) else { return }
-            try await TestSite(folder: folder).stop()
-            StandardError.write("Everything is stopped.\n")
+            let isThere = FileManager.default.fileExists(atPath: folder)
+            if isThere {
+                try await TestSite(folder: folder).stop()
+                if !json { StandardError.write("Everything is stopped.\n") }
+            }
+            if json { StandardOutput.line(Cell.object([("stopped", .flag(isThere))]).json) }
         } catch {
             throw CommandFailure.report(error)
         }

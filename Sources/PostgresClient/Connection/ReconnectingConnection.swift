@@ -20,6 +20,8 @@ public final class ReconnectingConnection: Sendable {
         var backOff: BackOff
         /// The pauses after connections that were made and did not last.
         var losses = ReconnectingConnection.usualBackOff
+        /// Whether the last server refused to write: then the next one is asked.
+        var mayBeReadOnly = false
         /// The number of connections made.
         var made: UInt64 = 0
         var isClosed = false
@@ -120,7 +122,8 @@ public final class ReconnectingConnection: Sendable {
     private enum Answer {
         case open(PostgresConnection)
         case refused(any Error)
-        case later(lost: Bool)
+        /// There is none; and what has become of the one that there was.
+        case later(ReconnectingConnectionEvent?)
     }
 
     private func wait(_ id: UInt64, _ continuation: CheckedContinuation<PostgresConnection, any Error>) {
@@ -130,6 +133,8 @@ public final class ReconnectingConnection: Sendable {
             if Task.isCancelled { return .refused(CancellationError()) }
             if let connection = state.connection, Self.isFit(connection) { return .open(connection) }
             let wasLost = state.connection != nil
+            let isReadOnly = state.connection?.isReadOnlyServer ?? false
+            if isReadOnly { state.mayBeReadOnly = true }
             let pause = wasLost ? Self.pauseAfterLoss(&state) : .zero
             state.connection = nil
             state.waiters[id] = continuation
@@ -140,12 +145,12 @@ public final class ReconnectingConnection: Sendable {
                     while !Task.isCancelled, let delay = await self?.attempt() { try? await Task.sleep(for: delay) }
                 }
             }
-            return .later(lost: wasLost)
+            return .later(wasLost ? (isReadOnly ? .dropped : .lost) : nil)
         }
         switch answer {
         case .open(let connection): continuation.resume(returning: connection)
         case .refused(let error): continuation.resume(throwing: error)
-        case .later(let lost): if lost { onEvent(.lost) }
+        case .later(let event): if let event { onEvent(event) }
         }
     }
 
@@ -168,7 +173,9 @@ public final class ReconnectingConnection: Sendable {
         do {
             let connection = try await PostgresConnection.connect(configuration)
             try await prepare(connection)
-            succeed(connection)
+            var isReadOnly = false
+            if state.withLock(\.mayBeReadOnly) { isReadOnly = try await Self.isReadOnly(connection) }
+            succeed(connection, isReadOnly: isReadOnly)
             return nil
         } catch let error as PostgresError {
             failure = error
@@ -180,18 +187,24 @@ public final class ReconnectingConnection: Sendable {
         return delay
     }
 
-    private func succeed(_ connection: PostgresConnection) {
+    /// Whether the server of a connection writes nothing. That a statement was refused as a write says it of its transaction only.
+    private static func isReadOnly(_ connection: PostgresConnection) async throws -> Bool {
+        try await connection.execute(PostgresStatement("SHOW transaction_read_only", prepare: false)).text(0, 0) == "on"
+    }
+
+    private func succeed(_ connection: PostgresConnection, isReadOnly: Bool) {
         let waiters = state.withLock { state -> [CheckedContinuation<PostgresConnection, any Error>] in
             state.attempt = nil
             guard !state.isClosed else { return [] }
             state.connection = connection
             state.connectedAt = .now
+            state.mayBeReadOnly = isReadOnly
             state.made += 1
             state.backOff.reset()
             defer { state.waiters = [:] }
             return Array(state.waiters.values)
         }
-        onEvent(.connected(backendPID: connection.backendPID))
+        onEvent(isReadOnly ? .readOnly : .connected(backendPID: connection.backendPID))
         for waiter in waiters { waiter.resume(returning: connection) }
     }
 }
@@ -200,8 +213,12 @@ public final class ReconnectingConnection: Sendable {
 public enum ReconnectingConnectionEvent: Sendable {
     /// A connection was made.
     case connected(backendPID: Int32)
+    /// A connection was made, after one whose server had refused to write, and this one's writes nothing either.
+    case readOnly
     /// The connection was found to be gone.
     case lost
+    /// The connection was given up, as its server refused to write.
+    case dropped
     /// Nobody wants it any more.
     case closed
     /// An attempt failed; the next comes after the delay.

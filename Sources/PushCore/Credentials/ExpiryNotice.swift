@@ -35,6 +35,6 @@ public enum ExpiryNotice: String, Sendable, Hashable, CaseIterable, Comparable {
         let days = Int(exactly: (abs(secondsLeft) / secondsOfDay).rounded(.down)) ?? .max
         let hours = Int(exactly: (abs(secondsLeft) / 3_600).rounded(.down)) ?? .max
         let span = days >= 2 ? "\(days) days" : hours == 1 ? "1 hour" : "\(hours) hours"
-        return secondsLeft <= 0 ? "has expired \(span) ago" : "expires in \(span)"
+        return secondsLeft <= 0 ? "expired \(span) ago" : "expires in \(span)"
     }
 }

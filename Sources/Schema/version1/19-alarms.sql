@@ -8,7 +8,7 @@ COMMENT ON FUNCTION pushmta_engine.expiry_step(double precision) IS
     'The program''s ExpiryNotice says the same.';
 
 CREATE FUNCTION pushmta_engine.expiry_text(seconds double precision) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN format(CASE WHEN seconds <= 0 THEN 'has expired %s ago' ELSE 'expires in %s' END,
+    RETURN format(CASE WHEN seconds <= 0 THEN 'expired %s ago' ELSE 'expires in %s' END,
         -- Whatever stands there, a view goes on: NaN and what is endless are above every number.
         CASE WHEN abs(seconds) >= 172800 THEN floor(least(abs(seconds), 1e12) / 86400)::bigint || ' days'
             WHEN floor(abs(seconds) / 3600) = 1 THEN '1 hour' ELSE floor(abs(seconds) / 3600)::bigint || ' hours' END);
@@ -426,7 +426,7 @@ BEGIN
         IF EXISTS (SELECT FROM alarm_record r WHERE r.id = alarm) THEN
             RETURN;
         END IF;
-        RAISE EXCEPTION 'There is no alarm %.', alarm USING ERRCODE = 'PM080', HINT = 'pushmta alarm list shows them.';
+        RAISE EXCEPTION 'There is no alarm %.', alarm USING ERRCODE = 'PM140', HINT = 'pushmta alarm list shows them.';
     END IF;
     PERFORM note_audit(who, 'alarm.acknowledge', concat_ws(' ', found.subject_kind, nullif(found.subject, '')), found.code, origin);
 END $$;

@@ -37,7 +37,8 @@ extension Store {
     public func lockHolders() async -> String {
         let result = try? await query(Self.holdersSQL)
         let holders = result.flatMap { try? all($0) { rows, row in try rows.text(row, 0) } } ?? []
-        return holders.isEmpty ? "another transaction had locked what it reads or writes" : holders.joined(separator: "; ")
+        return holders.isEmpty
+            ? "another transaction had locked what it reads or writes" : holders.joined(separator: "; ")
     }
 
     /// Tables that views of target mappings read are others', and nobody waits for them for so long that it could be seen.

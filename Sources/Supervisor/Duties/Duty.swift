@@ -37,17 +37,10 @@ struct Duty: Sendable {
                 if Task.isCancelled { return }
                 finished(false)
                 let time = pause.next()
-                logger.failure("\(name) failed and is tried again in \(time.milliseconds) ms", of: error)
+                logger.failure("\(name) failed and is tried again in \(time.pauseText)", of: error)
                 if !DatabaseAvailability.isOutage(error) { isTold = true }
                 try? await Task.sleep(for: time)
             }
         }
-    }
-}
-
-extension Duration {
-    /// The duration in whole milliseconds.
-    var milliseconds: Int64 {
-        components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
     }
 }

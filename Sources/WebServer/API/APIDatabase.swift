@@ -151,7 +151,10 @@ final class APIDatabase: Sendable {
     }
 
     /// Hints stand in brackets elsewhere.
-    private static func sentence(_ hint: String) -> String {
-        hint.prefix(1).uppercased() + hint.dropFirst() + (hint.hasSuffix(".") ? "" : ".")
+    static func sentence(_ hint: String) -> String {
+        // A command stays as it is typed.
+        let isCommand = hint.hasPrefix("pushmta ")
+        return (isCommand ? "pushmta" : hint.prefix(1).uppercased()) + hint.dropFirst(isCommand ? 7 : 1)
+            + (hint.hasSuffix(".") ? "" : ".")
     }
 }

@@ -261,7 +261,7 @@ struct StartBody: Sendable {
 
     init(_ body: JSONValue) throws(APIProblem) {
         var reader = JSONReader(body)
-        startAt = reader.text("startAt", most: 40)
+        startAt = reader.textOrNull("startAt", most: 40)
         if let startAt, !Self.isMoment(startAt) {
             reader.note("startAt", "a moment as in 2026-11-21T18:00:00Z is expected")
         }

@@ -44,6 +44,15 @@ struct JSONReader {
         return text
     }
 
+    /// The same, where null says as much as a member that is not there.
+    mutating func textOrNull(_ name: String, most: Int) -> String? {
+        if members[name] == .null {
+            known.insert(name)
+            return nil
+        }
+        return text(name, most: most)
+    }
+
     /// A whole number in a range.
     mutating func integer<Number: FixedWidthInteger>(_ name: String, _ range: ClosedRange<Number>) -> Number? {
         guard let value = value(name, false) else { return nil }

@@ -167,7 +167,7 @@ extension OpenAPISchemas {
             "type": "object",
             "examples": [{"startAt": "2036-11-24T18:00:00Z"}],
             "additionalProperties": false,
-            "properties": {"startAt": {"type": "string", "format": "date-time"}}
+            "properties": {"startAt": {"type": ["string", "null"], "format": "date-time", "description": "Without it, or null: now."}}
           },
           "DeliveryState": {"enum": ["editing", "pending", "preparing", "in_progress", "paused", "finished", "failed", "stopped"]},
           "Counts": {

@@ -62,8 +62,19 @@ final class WebCertificate: Sendable {
             throw WebServerError(
                 code: .setting,
                 description:
-                    "web.certificateFile “\(settings.certificateFile)” and web.privateKeyFile “\(settings.privateKeyFile)” cannot be used for web.tlsPort: \(error). Give PEM files that belong together."
+                    "web.certificateFile “\(settings.certificateFile)” and web.privateKeyFile “\(settings.privateKeyFile)” cannot be used for web.tlsPort: \(words(error)). Give PEM files that belong together."
             )
+        }
+    }
+}
+
+extension WebCertificate {
+    /// What the library found, for people: its own words are names of its program.
+    private static func words(_ error: any Error) -> String {
+        switch error as? NIOSSLError {
+        case .failedToLoadCertificate?: "the certificate cannot be read, or is none in PEM"
+        case .failedToLoadPrivateKey?: "the key cannot be read, or is none in PEM without a passphrase"
+        default: "\(error)"
         }
     }
 }

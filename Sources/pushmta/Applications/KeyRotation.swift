@@ -99,7 +99,12 @@ struct KeyRotation: Sendable {
         }
         try await keep(keys.current.keyID, of: text)
         let total = try await store.sealedItems().count
-        StandardOutput.line("\(sealed) of \(total) credentials were sealed anew under the key \(keys.current.keyID).")
+        let key = keys.current.keyID
+        StandardOutput.line(
+            sealed == 0 && failures.isEmpty
+                ? "Every credential is sealed under the key \(key) already."
+                : "\(sealed) of \(total) credentials were sealed anew under the key \(key)."
+        )
         guard failures.isEmpty else {
             throw CommandFailure(
                 .negative,

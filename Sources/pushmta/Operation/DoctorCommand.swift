@@ -80,9 +80,11 @@ struct CredentialKeyFileCheck: Sendable {
     /// The settings of this host.
     let settings: Settings
 
-    /// What was found; nothing without a key file, as the check of each credential says that.
+    /// What was found; nothing without a key file, as the check of each credential says that, and nothing of a file that is none: whose it
+    /// is and who reads it is not for us to change.
     var results: [CheckResult] {
         guard let source = CredentialKeySource(settings, environment: ProcessInfo.processInfo.environment),
+            (try? source.load()) != nil,
             let attributes = try? FileManager.default.attributesOfItem(
                 atPath: URL(fileURLWithPath: source.path).resolvingSymlinksInPath().path
             ), let mode = (attributes[.posixPermissions] as? NSNumber)?.intValue

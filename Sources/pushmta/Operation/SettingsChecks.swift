@@ -91,6 +91,10 @@ struct SettingsChecks: Sendable {
             return CheckResult(key, .warning, text)
         }
         guard let problem = MachineUser.problemOfWriting(into: folder) else {
+            guard !MachineUser.isEverybodys(folder) else {
+                let text = "every user of this machine may write to \(folder): name a folder that only PushMTA uses"
+                return CheckResult(key, .warning, text)
+            }
             return CheckResult(key, .ok, "\(folder) can be written")
         }
         let user = MachineUser.current?.name ?? "of the service"
@@ -104,6 +108,9 @@ struct SettingsChecks: Sendable {
     /// What to do about a folder that the service cannot write to. An existing one has an owner, and is not taken away from it: of a
     /// system's folder that would lock out its owner.
     private static func remedy(_ key: String, _ folder: String, _ user: String) -> String {
+        if let closed = MachineUser.folderClosed(on: folder) {
+            return "\(user) may not enter \(closed). Name a folder in \(key) that \(user) can reach"
+        }
         guard FileManager.default.fileExists(atPath: folder) else {
             return "create it (install -d -o \(user) -m 750 \(folder)), or name another one"
         }

@@ -75,13 +75,14 @@ extension TopFrame {
         if state.isPaused { title.append("PAUSED") }
         let alive = figures.hosts.filter(\.isHeardOf).count
         let ready = figures.queue.map { $0.ready + $0.later + $0.held }.reduce(0, +)
+        let claimed = figures.queue.map(\.claimed).reduce(0, +)
         let isAtLeast = figures.queue.contains { $0.isReadyAtLeast || $0.isHeldAtLeast }
         let spark = state.history.all.sparkline(true, width: Self.sparks)
         let summary = [
             "\(StatusText.tenths(state.history.all.last(true) ?? 0))/s", spark,
             "hosts \(alive)/\(figures.hosts.count)", "children \(figures.children.count)",
             "deliveries \(figures.deliveries.count)\(figures.areDeliveriesCut ? "+" : "")",
-            "waiting \(isAtLeast ? "≥" : "")\(ready)",
+            "waiting \(isAtLeast ? "≥" : "")\(ready)", claimed > 0 ? "claimed \(claimed)" : "",
         ]
         var lines = [
             TopLine(DisplayWidth.padded(title.joined(separator: "  "), to: width), .bar),
@@ -135,6 +136,7 @@ extension TopFrame {
         let notes =
             "rate is messages a second: of hosts, applications and children what children say of the last seconds, of deliveries what "
             + "ended since the look before. lately is the same of the last looks, against the greatest of the row. waiting has not left. "
+            + "claimed is what children hold: on the wire, or waiting for a rate. "
             + "The first page counts idle applications and children instead of listing them if there are many. "
             + "A table whose figures cost the database much is read more rarely, and says how old it is."
         return [TopLine("")]

@@ -58,6 +58,9 @@ import Testing
             lines.withLock { $0.filter { $0.level > .debug } }
         }
 
+        /// What every line says.
+        var all: [String] { lines.withLock { $0.map(\.text) } }
+
         var logger: Logger {
             var logger = Logger(label: "test") { _ in Handler(lines: self) }
             logger.logLevel = .trace
@@ -119,6 +122,36 @@ import Testing
         #expect(lines.shown.isEmpty)
     }
 
+    /// Its connections are given up and made again, all the time.
+    @Test func aServerThatDoesNotWriteIsNotAway() throws {
+        let database = DatabaseAvailability(logger: lines.logger)
+        let (first, second) = (database.observer("first"), database.observer("second"))
+        for _ in 0..<3 {
+            for observer in [first, second] {
+                observer(.dropped)
+                observer(.readOnly)
+            }
+            first(failing(PostgresError(code: .sqlState("25006"), message: "cannot execute UPDATE")))
+        }
+        #expect(lines.shown.map(\.event) == ["database_read_only"])
+        #expect(lines.shown[0].text.hasPrefix("The database is read-only: ") && !database.isAway)
+        first(.connected(backendPID: 2))
+        second(.connected(backendPID: 3))
+        #expect(lines.shown.map(\.event) == ["database_read_only", "database_writable"])
+        let seconds = try #require(lines.shown[1].seconds)
+        #expect(lines.shown[1].text == "The database is writable again after \(seconds) s")
+        // One that was away and comes back as a standby is back.
+        second(failing(refused))
+        second(.readOnly)
+        #expect(lines.shown.suffix(3).map(\.event) == ["database_away", "database_back", "database_read_only"])
+    }
+
+    @Test func pausesAreWrittenAsPeopleDo() {
+        #expect(Duration.nanoseconds(141_653_705).pauseText == "142 ms")
+        #expect(Duration.seconds(4).pauseText == "4 s" && Duration.milliseconds(1_440).pauseText == "1.4 s")
+        #expect(Duration.seconds(600).pauseText == "10 min" && Duration.milliseconds(999).pauseText == "1 s")
+    }
+
     /// A server that is cut off does not even refuse.
     @Test func aLossThatLastsIsAnOutage() async throws {
         let database = DatabaseAvailability(logger: lines.logger)
@@ -156,7 +189,9 @@ import Testing
     @Test func whatFailsForItIsQuiet() {
         let logger = lines.logger
         logger.failure("a thing could not be done", of: refused)
-        #expect(lines.shown.isEmpty)
+        let readOnly = PostgresError(code: .sqlState("25006"), message: "no", statement: "UPDATE secret")
+        logger.failure("a thing could not be done", of: readOnly)
+        #expect(lines.shown.isEmpty && lines.all.count == 2 && !lines.all[1].contains("UPDATE"))
         logger.failure("a thing could not be done", of: PostgresError(code: .sqlState("55P03"), message: "locked"))
         #expect(lines.shown.map(\.text) == ["a thing could not be done: PostgreSQL: locked (SQLSTATE 55P03)"])
     }

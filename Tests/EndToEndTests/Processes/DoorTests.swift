@@ -103,6 +103,31 @@ import Testing
         settings.values.mta.workingPath = "/proc/version/mta"
         let missing = SettingsChecks(loaded: settings).results.first { $0.subject == "mta.workingPath" }
         #expect(missing?.detail.contains("install -d -o") == true, "\(String(describing: missing))")
+        // A file that is no key is somebody else's, and others may have to read it.
+        settings.values.credentialKeyFile = "/etc/passwd"
+        #expect(CredentialKeyFileCheck(settings: settings.values).results.isEmpty)
+    }
+
+    @Test func aFolderThatEverybodyWritesToIsNotOurs() {
+        var settings = LoadedSettings()
+        settings.values.mta.workingPath = "/tmp"
+        let result = SettingsChecks(loaded: settings).results.first { $0.subject == "mta.workingPath" }
+        #expect(result?.result == .warning, "\(String(describing: result))")
+        #expect(result?.detail.contains("that only PushMTA uses") == true, "\(String(describing: result))")
+    }
+
+    @Test func aCertificateThatIsNoneIsSaidInWords() {
+        var settings = LoadedSettings()
+        settings.values.web.tlsPort = 8443
+        settings.values.web.certificateFile = "/etc/hostname"
+        settings.values.web.privateKeyFile = "/etc/hostname"
+        settings.values.console.certificateFile = "/etc/hostname"
+        settings.values.console.privateKeyFile = "/etc/hostname"
+        let results = SettingsChecks(loaded: settings).results
+        let result = results.first { $0.subject == "web certificate" }
+        #expect(results.contains { $0.subject == "console" && $0.detail.contains("or is none in PEM") })
+        #expect(result?.detail.contains("the certificate cannot be read, or is none in PEM") == true)
+        #expect(result?.detail.contains("failedTo") == false, "\(String(describing: result))")
     }
 
     @Test func anUnknownSettingGetsANearOneOrNone() async throws {
@@ -169,6 +194,17 @@ import Testing
         #expect(asNobody.status == 78, "\(asNobody.errors)")
         #expect(asNobody.errors.contains("chown nobody \(key)"), "\(asNobody.errors)")
         #expect(asNobody.errors.contains("cannot be written by the user nobody"), "\(asNobody.errors)")
+        // What is made in a closed folder cannot be reached either.
+        let closed = folder.path + "/closed"
+        try FileManager.default.createDirectory(
+            atPath: closed,
+            withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700]
+        )
+        let inside = common.map { $0.hasPrefix("mta.workingPath=") ? "mta.workingPath=\(closed)/mta" : $0 }
+        let unreachable = try await run(["config", "check", "--user", "nobody"] + inside).errors
+        #expect(unreachable.contains("nobody may not enter \(closed)"), "\(unreachable)")
+        #expect(!unreachable.contains("install -d -o nobody -m 750 \(closed)"), "\(unreachable)")
         let doctor = try await run(["doctor", "--json", "--user", "nobody"] + common)
         let failed = try doctor.rows().filter { $0["result"] as? String == "failed" }.compactMap {
             $0["check"] as? String

@@ -86,7 +86,9 @@ import Testing
             _ = try await quickstart(["stop"])
             throw error
         }
-        #expect(try await quickstart(["stop"]).status == 0)
+        let stopped = try await quickstart(["stop", "--json"])
+        #expect(stopped.status == 0, "\(stopped.errors)")
+        #expect(try stopped.json()["stopped"] as? Bool == true && stopped.errors.isEmpty)
         #expect(try await !isAnythingUp())
         try removeCluster()
     }

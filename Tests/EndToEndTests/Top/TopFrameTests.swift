@@ -126,6 +126,15 @@ import Testing
         #expect(rows.first?.hasPrefix("zebra") == true && rows.count > 20, "\(rows)")
     }
 
+    /// What children hold for a rate is in the head as in its column.
+    @Test func theHeadHasWhatChildrenHold() {
+        var state = TopState(size: TerminalSize(columns: 121, lines: 24), interval: .seconds(1))
+        let queue = TopSample.queue("shop-ios", ready: 2_624, claimed: 341)
+        _ = state.handle(.figures([TopSample.reading(.queues([], [queue]))]), at: now)
+        let head = TopFrame(state).lines(at: now)[1].text
+        #expect(head.hasSuffix("waiting 2624  claimed 341"), "\(head)")
+    }
+
     @Test func asTextItHasAllRows() {
         var state = TopState(size: TerminalSize(columns: 121, lines: .max), interval: .seconds(1))
         let children = (1...50).map { TopSample.child($0, on: "alpha", "app-\($0)", rate: 5) }

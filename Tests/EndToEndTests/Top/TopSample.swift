@@ -81,7 +81,9 @@ enum TopSample {
         )
     }
 
-    static func queue(_ application: String, ready: Int64, reason: String = "") -> QueueRow {
+    static func queue(_ application: String, ready: Int64, claimed: Int64 = 0, reason: String = "")
+        -> QueueRow
+    {
         QueueRow(
             application: application,
             account: "apns",
@@ -89,6 +91,7 @@ enum TopSample {
             ready: ready,
             readyByAge: [ready, 0, 0, 0, 0],
             oldestSeconds: 3,
+            claimed: claimed,
             waitingReason: reason
         )
     }

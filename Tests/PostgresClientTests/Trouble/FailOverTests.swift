@@ -29,6 +29,39 @@ import Testing
         }
     }
 
+    /// What was given up is told as that, and the next one as read-only until it writes.
+    @Test func aServerThatBecomesReadOnlyAndWritableAgainIsToldAsSuch() async throws {
+        let database = try await TestDatabase.create(.empty)
+        let owner = try await database.connect()
+        try await owner.run(script: "CREATE TABLE work (id bigint)")
+        func setReadOnly(_ value: String) async throws {
+            try await owner.run(script: "SET default_transaction_read_only = off")
+            let change = "ALTER DATABASE \(database.name) SET default_transaction_read_only = \(value)"
+            try await owner.run(script: change)
+        }
+        let write = PostgresStatement("INSERT INTO public.work VALUES (1)")
+        let (events, continuation) = AsyncStream.makeStream(of: ReconnectingConnectionEvent.self)
+        let name = PostgresApplicationName(role: "test", host: "localhost", pid: 1)
+        let reconnecting = ReconnectingConnection(
+            PostgresConfiguration(database.connectionString, applicationName: name),
+            onEvent: { continuation.yield($0) }
+        )
+        try await setReadOnly("on")
+        for _ in 0..<2 {
+            let connection = try await reconnecting.connection()
+            let error = try await postgresError { _ = try await connection.execute(write) }
+            #expect(error.isReadOnlyServer)
+        }
+        try await setReadOnly("off")
+        try await reconnecting.connection().execute(write)
+        await reconnecting.close()
+        continuation.finish()
+        var told: [String] = []
+        for await event in events { told.append("\(event)".prefix { $0 != "(" }.description) }
+        #expect(told == ["connected", "dropped", "readOnly", "dropped", "connected", "closed"])
+        await owner.close()
+    }
+
     @Test(arguments: [true, false])
     func readOnlyIsNoticedInACopyAndInAScript(_ isCopy: Bool) async throws {
         let connection = try await TestDatabase.create(.empty).connect()

@@ -53,7 +53,7 @@ import Testing
         #expect(ExpiryNotice.month < .over)
         #expect(ExpiryNotice.text(secondsLeft: 12.5 * day) == "expires in 12 days")
         #expect(ExpiryNotice.text(secondsLeft: 5_000) == "expires in 1 hour")
-        #expect(ExpiryNotice.text(secondsLeft: -3 * day) == "has expired 3 days ago")
+        #expect(ExpiryNotice.text(secondsLeft: -3 * day) == "expired 3 days ago")
         #expect(ExpiryNotice.text(secondsLeft: .infinity).hasPrefix("expires in"))
     }
 }

@@ -39,6 +39,11 @@ struct AlarmHistoryTests {
         try await fixture.store.acknowledgeAlarm(begun.id, by: AuditAuthor(name: "other", origin: "there"))
         #expect(try await hosts(fixture).first?.acknowledgement?.by == "max", "the first has it")
         #expect(try await fixture.store.unseenAlarms().all == unseen.all - 1)
+        await #expect {
+            try await fixture.store.acknowledgeAlarm(999_999, by: author)
+        } throws: { error in
+            "\(error)".contains("There is no alarm 999999. (pushmta alarm list shows them)")
+        }
         // It is over, and comes back at once: the same.
         try await silence(fixture, seconds: 0)
         try await look(fixture)

@@ -46,7 +46,7 @@ struct AlarmTests {
         }
         try await fixture.sql("UPDATE pushmta_engine.credential SET expires_at = now() - interval '3 days'")
         let over = try required(try await fixture.alarms("credential_expiry").first)
-        #expect(over.severity == .critical && over.text.hasSuffix("has expired 3 days ago"))
+        #expect(over.severity == .critical && over.text.hasSuffix(" expired 3 days ago") && !over.text.contains("has"))
         try await fixture.sql("UPDATE pushmta_engine.credential SET expires_at = now() + interval '31 days'")
         #expect(try await fixture.alarms("credential_expiry").isEmpty)
         // What belongs to no application any more may expire.

@@ -55,7 +55,7 @@ import Testing
 
     @Test func oneThatIsOverIsNamed() {
         let over = problem(.iosHTTP2, .apnsCertificate, secondsLeft: -90_000)
-        #expect(over?.contains("'shop': its credential has expired 25 hours ago") == true)
+        #expect(over?.contains("'shop': its credential expired 25 hours ago") == true)
         #expect(over?.contains("pushmta credential set") == true)
         #expect(problem(.iosHTTP2, .apnsCertificate, secondsLeft: 60) == nil)
         #expect(problem(.androidV2, .fcmServiceAccount) == nil)

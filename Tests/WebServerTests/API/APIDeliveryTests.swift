@@ -45,6 +45,12 @@ import Testing
         try await site.finish()
     }
 
+    /// A command is what somebody types, and has no capital.
+    @Test func aRemedyThatIsACommandStaysOne() {
+        #expect(APIDatabase.sentence("pushmta app list shows them") == "pushmta app list shows them.")
+        #expect(APIDatabase.sentence("give a later time.") == "Give a later time.")
+    }
+
     @Test func aStartMayBeLater() async throws {
         let site = try await APISite.start()
         let key = try await site.key()
@@ -71,6 +77,20 @@ import Testing
             #"{"startAt": "2999-12-01T01:30:00.5+01:00"}"#
         )
         #expect(started["startAt"] == "2999-12-01T00:30:00.500000Z", "\(started.answer)")
+        // Null is what an answer says of a delivery without a time, and is taken as that.
+        let other = try await site.call(
+            "POST",
+            "/deliveries",
+            key: key,
+            #"{"label": "y", "applications": ["shop-ios"], \#(Self.content)}"#
+        )
+        let now = try await site.call(
+            "POST",
+            "/deliveries/\(other["id"] ?? "")/start",
+            key: key,
+            #"{"startAt": null}"#
+        )
+        #expect(now.status == 200 && now["state"] == "pending", "\(now.answer)")
         try await site.finish()
     }
 
