@@ -387,7 +387,10 @@ BEGIN
             SELECT x.id FROM alarm_record x WHERE x.code = n.code AND x.subject_kind = n.subject_kind AND x.subject = n.subject
                 AND (x.ended_at IS NULL OR x.ended_at > moment - interval '1 minute') ORDER BY x.id DESC LIMIT 1) r
     ), gone_on AS (
-        UPDATE alarm_record r SET severity = k.severity, text = k.text, remedy = k.remedy, noted_at = moment, ended_at = NULL
+        UPDATE alarm_record r SET severity = k.severity, text = k.text, remedy = k.remedy, noted_at = moment, ended_at = NULL,
+            -- Who has seen a warning has not seen that it is critical now.
+            acknowledged_at = CASE WHEN r.severity <> 'warning' OR k.severity <> 'critical' THEN r.acknowledged_at END,
+            acknowledged_by = CASE WHEN r.severity <> 'warning' OR k.severity <> 'critical' THEN r.acknowledged_by ELSE '' END
         FROM known k WHERE r.id = k.id
             AND (r.ended_at IS NOT NULL OR r.severity <> k.severity OR r.noted_at < moment - interval '1 minute')
     ), ended AS (

@@ -59,6 +59,37 @@ struct AlarmHistoryTests {
         #expect(try await fixture.sql(audit) == 1)
     }
 
+    @Test("A warning that becomes critical has to be acknowledged again")
+    func worse() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.sql(
+            """
+            WITH made AS (INSERT INTO pushmta_engine.credential (kind, name, seal_key_id, sealed, expires_at)
+                VALUES ('apns_key', 'key', 'k', '', now() + interval '5 days 1 hour') RETURNING id)
+            UPDATE pushmta_engine.application SET credential_id = made.id FROM made WHERE name = 'shop-ios'
+            """
+        )
+        func record() async throws -> AlarmRecord {
+            try await look(fixture)
+            return try required(
+                try await fixture.store.alarmHistory(most: 100).first { $0.alarm.code == "credential_expiry" }
+            )
+        }
+        let warning = try await record()
+        #expect(warning.alarm.severity == .warning)
+        try await fixture.store.acknowledgeAlarm(warning.id, by: AuditAuthor(name: "max", origin: "here"))
+        #expect(try await record().acknowledgement?.by == "max")
+        try await fixture.sql("UPDATE pushmta_engine.credential SET expires_at = now() + interval '5 hours'")
+        let critical = try await record()
+        #expect(critical.id == warning.id && critical.alarm.severity == .critical)
+        #expect(critical.acknowledgement == nil)
+        #expect(try await fixture.store.unseenAlarms().critical == 1)
+        // Whoever has seen the worst need not look again when it is less.
+        try await fixture.store.acknowledgeAlarm(warning.id, by: AuditAuthor(name: "max", origin: "here"))
+        try await fixture.sql("UPDATE pushmta_engine.credential SET expires_at = now() + interval '5 days 1 hour'")
+        #expect(try await record().acknowledgement?.by == "max")
+    }
+
     @Test("Where a host is gone its children raise no alarm of their own")
     func children() async throws {
         let (fixture, _) = try await StoreFixture.withClaimedPart(messages: 10)
