@@ -145,10 +145,16 @@ struct RouteChangeTests {
         #expect(try await fixture.alarms("account_inactive").isEmpty)
         try await store.setAccount(name: "apns", active: false)
         let alarm = try required(try await fixture.alarms("account_inactive").first)
-        #expect(alarm.subject == String(id) && alarm.remedy == "pushmta account set apns --enable-active")
+        #expect(alarm.fullSubject == "account apns" && alarm.remedy == "pushmta account set apns --enable-active")
         try await fixture.prepare()
         #expect(try await store.alarms(delivery: id).map(\.text) == [alarm.text])
         #expect(try await store.alarms(delivery: id + 1).isEmpty)
+        // More of them are one alarm: what is to be done is one thing.
+        _ = try await fixture.startedDelivery()
+        _ = try await fixture.startedDelivery()
+        let all = try await fixture.alarms("account_inactive")
+        #expect(all.map(\.fullSubject) == ["account apns"])
+        #expect(all.first?.text.contains("messages of 3 deliveries wait") == true)
         try await store.setAccount(name: "apns", active: true)
         #expect(try await fixture.alarms("account_inactive").isEmpty)
     }

@@ -252,15 +252,20 @@ FROM pushmta.feedback_worker w WHERE w.state IN ('acting', 'standby') AND w.wait
 ORDER BY w.host, w.state, w.last_heartbeat DESC)
 UNION ALL
 -- Deliveries.
-SELECT DISTINCT 'warning', 'account_inactive', 'delivery', d.id::text,
-    format('its messages wait, as external account %s is not active', e.name),
-    format('pushmta account set %s --enable-active', e.name), NULL::timestamptz, d.id
-FROM pushmta_engine.external_account e
-JOIN pushmta_engine.delivery_application x ON x.external_account_id = e.id
-JOIN pushmta_engine.delivery d ON d.id = x.delivery_id
-WHERE NOT e.active AND d.state IN ('pending', 'preparing', 'in_progress')
-    AND (d.state <> 'in_progress' OR EXISTS (SELECT FROM pushmta_engine.delivery_part p
-        WHERE p.delivery_id = d.id AND p.external_account_id = e.id AND p.state <> 'done'))
+-- One account raises one alarm, however many deliveries wait for it.
+SELECT 'warning', 'account_inactive', 'account', w.name,
+    format(CASE count(*) WHEN 1 THEN 'it is not active, so messages of delivery %2$s wait'
+        ELSE 'it is not active, so messages of %1$s deliveries wait, the first is %2$s' END, count(*), min(w.id)),
+    format('pushmta account set %s --enable-active', w.name), NULL::timestamptz, CASE WHEN count(*) = 1 THEN min(w.id) END
+FROM (
+    SELECT DISTINCT e.name, d.id
+    FROM pushmta_engine.external_account e
+    JOIN pushmta_engine.delivery_application x ON x.external_account_id = e.id
+    JOIN pushmta_engine.delivery d ON d.id = x.delivery_id
+    WHERE NOT e.active AND d.state IN ('pending', 'preparing', 'in_progress')
+        AND (d.state <> 'in_progress' OR EXISTS (SELECT FROM pushmta_engine.delivery_part p
+            WHERE p.delivery_id = d.id AND p.external_account_id = e.id AND p.state <> 'done'))
+) w GROUP BY w.name
 UNION ALL
 -- Started and not begun, though nothing holds it: no supervisor prepares, or deliveries are started faster than prepared.
 SELECT 'warning', 'deliveries_unprepared', 'deliveries', '',
