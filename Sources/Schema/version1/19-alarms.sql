@@ -360,7 +360,7 @@ CREATE TABLE pushmta_engine.alarm_record (
     acknowledged_by text NOT NULL DEFAULT ''
 );
 COMMENT ON TABLE pushmta_engine.alarm_record IS
-    'Active and past alarms, a row from begin to end: supervisors look every ten seconds. Those that ended go after 180 days.';
+    'Active and past alarms, a row from begin to end, from a look every ten seconds. Those that ended go after 180 days.';
 CREATE UNIQUE INDEX alarm_record_open ON pushmta_engine.alarm_record (code, subject_kind, subject) WHERE ended_at IS NULL;
 CREATE INDEX alarm_record_ended ON pushmta_engine.alarm_record (ended_at) WHERE ended_at IS NOT NULL;
 
@@ -375,15 +375,19 @@ CREATE FUNCTION pushmta_engine.note_alarms() RETURNS boolean LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE
     moment timestamptz := clock_timestamp();
+    last_look timestamptz;
 BEGIN
-    -- All hosts ask; once in ten seconds is enough, and a second less lets no look be missed.
-    PERFORM FROM alarm_look l WHERE l.looked_at < moment - interval '9 seconds' FOR UPDATE SKIP LOCKED;
+    -- All ask; once in ten seconds is enough, and a second less lets no look be missed.
+    SELECT l.looked_at INTO last_look FROM alarm_look l WHERE l.looked_at < moment - interval '9 seconds' FOR UPDATE SKIP LOCKED;
     IF NOT FOUND THEN
         RETURN false;
     END IF;
     UPDATE alarm_look SET looked_at = moment;
     WITH alarms AS MATERIALIZED (
         SELECT DISTINCT ON (a.code, a.subject_kind, a.subject) a.* FROM pushmta.alarm a
+        -- While the database is away nobody is heard of, and nobody looks. Heartbeats come each second: who was not silent yet at the
+        -- last look may only have had no database since, and is gone if he is so at the next look, too.
+        WHERE a.code NOT IN ('host_gone', 'child_gone') OR a.since < last_look - interval '3 seconds'
         ORDER BY a.code, a.subject_kind, a.subject, a.severity, a.text
     ), known AS MATERIALIZED (
         -- One that comes back within a minute was never over: what goes to and fro would fill the history.
@@ -412,6 +416,11 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.note_alarms() IS
     'Notes which alarms have begun and ended since the last look; false if another session has just looked.';
+
+CREATE VIEW pushmta.alarm_look AS
+SELECT CASE WHEN isfinite(l.looked_at) THEN l.looked_at END AS looked_at FROM pushmta_engine.alarm_look l;
+COMMENT ON VIEW pushmta.alarm_look IS
+    'When alarms were last looked at for pushmta.alarm_history, one row; null if never. Older than 30 s: no process looks.';
 
 CREATE VIEW pushmta.alarm_history AS
 SELECT r.id, r.severity, r.code, r.subject_kind, r.subject, r.text, r.remedy, r.began_at, r.ended_at, r.acknowledged_at, r.acknowledged_by,
