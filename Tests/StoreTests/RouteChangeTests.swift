@@ -159,6 +159,31 @@ struct RouteChangeTests {
         #expect(try await fixture.alarms("account_inactive").isEmpty)
     }
 
+    @Test("A continuous delivery waits for what its day waits for")
+    func inactiveDay() async throws {
+        let fixture = try await StoreFixture.make()
+        let store = fixture.store
+        try await store.seedSubscriptions(application: "shop-ios", count: 1)
+        let id = try await store.createDelivery(
+            NewDelivery(label: "x", applications: ["shop-ios"], content: #"{"ios": {"title": "x"}}"#)
+        )
+        try await store.makeContinuous(id)
+        try await store.startDelivery(id)
+        try await fixture.sql(
+            "SELECT count(*) FROM pushmta_engine.subscription s, pushmta.send_message(\(id), s.id)"
+        )
+        #expect(try await !store.deliveryProgress(id).standsStill)
+        #expect(try await store.days(ofDelivery: id).map(\.standsStill) == [false])
+        try await store.setAccount(name: "apns", active: false)
+        let whole = try await store.deliveryProgress(id)
+        #expect(whole.standsStill && whole.waitingReason.contains("account apns is not active"), "\(whole)")
+        let day = try required(try await store.days(ofDelivery: id).first)
+        #expect(day.standsStill && day.waitingReason == whole.waitingReason)
+        let limits = try await store.limits(of: .delivery(id))
+        let binding = limits.filter(\.binds)
+        #expect(binding.map(\.limit) == ["account"] && binding.first?.subject == "shop-ios over apns", "\(limits)")
+    }
+
     @Test("A delivery waits for a target mapping's view that is not there")
     func mappingAway() async throws {
         let fixture = try await StoreFixture.make()
