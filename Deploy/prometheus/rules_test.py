@@ -29,6 +29,9 @@ WELL = {
     'pushmta_claimed_messages{app="shop",lane="bulk",instance="h1"}': "3000+0x90",
     'pushmta_alarms{code="lock_held",severity="critical",instance="h1"}': "0+0x90",
     'pushmta_alarms{code="delivery_paused",severity="warning",instance="h1"}': "0+0x90",
+    'pushmta_alarms{code="delivery_returned",severity="warning",instance="h1"}': "0+0x90",
+    'pushmta_alarms{code="credential_expiry",severity="warning",instance="h1"}': "1+0x90",
+    'pushmta_alarms{code="token_events_waiting",severity="critical",instance="h1"}': "0+0x90",
     'pushmta_deliveries{state="in_progress",instance="h1"}': "3+0x90",
     'pushmta_deliveries{state="failed",instance="h1"}': "0+0x90",
     'pushmta_messages_total{app="shop",outcome="sent",instance="h1"}': "0+60000x90",
@@ -67,19 +70,26 @@ WELL = {
     'pushmta_database_figures_age_seconds{instance="h1"}': "5+0x90",
 }
 
+
+def alarm(code, severity="critical"):
+    return f'pushmta_alarms{{code="{code}",severity="{severity}",instance="h1"}}'
+
+
 # An alert: what is different, when it has to fire, the labels that it has.
 FAULTS = {
     "PushmtaProcessDown": ({'up{job="pushmta-supervisor",instance="h2"}': "0+0x90"}, "5m",
                            {"job": "pushmta-supervisor", "instance": "h2"}),
     "PushmtaDatabaseUnreachable": ({'pushmta_database_up{job="pushmta-supervisor",instance="h1"}': "0+0x90"}, "5m",
                                    {"job": "pushmta-supervisor", "instance": "h1"}),
-    "PushmtaHostGone": ({'pushmta_host_gone{host="h2",instance="h1"}': "1+0x90"}, "5m", {"host": "h2"}),
+    "PushmtaHostGone": ({alarm("host_gone"): "1+0x90", 'pushmta_host_gone{host="h2",instance="h1"}': "1+0x90"}, "5m", {"host": "h2"}),
     "PushmtaNoSupervisor": ({'pushmta_supervisor_claiming{instance="h1"}': "0+0x90"}, "5m", {}),
-    # The queue grows, too, and says nothing that the circuit does not.
-    "PushmtaCircuitOpen": ({'pushmta_circuit_state{app="shop",instance="h1"}': "1+0x90",
+    # The queue grows, too, and says nothing that the circuit does not. Nor does the alarm, here and below.
+    "PushmtaCircuitOpen": ({alarm("circuit_open"): "1+0x90",
+                            'pushmta_circuit_state{app="shop",instance="h1"}': "1+0x90",
                             'pushmta_queue_age_seconds{app="shop",lane="transactional",instance="h1"}': "0+60x90"}, "20m",
                            {"app": "shop"}),
-    "PushmtaGatewayTrouble": ({'pushmta_trouble_state{app="shop",gateway="ios-http2",instance="h1"}': "2+0x90",
+    "PushmtaGatewayTrouble": ({alarm("gateway_trouble"): "1+0x90",
+                               'pushmta_trouble_state{app="shop",gateway="ios-http2",instance="h1"}': "2+0x90",
                                'pushmta_queue_age_seconds{app="shop",lane="bulk",instance="h1"}': "0+600x90"}, "20m",
                               {"app": "shop", "gateway": "ios-http2"}),
     "PushmtaQueueOld": ({'pushmta_queue_age_seconds{app="shop",lane="transactional",instance="h1"}': "0+60x90"}, "10m",
@@ -89,6 +99,12 @@ FAULTS = {
     "PushmtaLockHeld": ({'pushmta_alarms{code="lock_held",severity="critical",instance="h1"}': "1+0x90"}, "5m", {"code": "lock_held"}),
     "PushmtaDeliveryWaits": ({'pushmta_alarms{code="delivery_paused",severity="warning",instance="h1"}': "1+0x90"}, "20m",
                              {"code": "delivery_paused"}),
+    "PushmtaDeliveryReturned": ({alarm("delivery_returned", "warning"): "2+0x90"}, "5m", {}),
+    "PushmtaDeliveriesUnprepared": ({alarm("deliveries_unprepared", "warning"): "1+0x90"}, "5m", {}),
+    "PushmtaTokensDoubted": ({alarm("tokens_doubted"): "1+0x90"}, "5m", {}),
+    "PushmtaCredentialRefused": ({alarm("credential_refused"): "1+0x90"}, "5m", {}),
+    "PushmtaStartsWithoutSends": ({alarm("starts_without_sends"): "1+0x90"}, "5m", {}),
+    "PushmtaCriticalAlarm": ({alarm("host_alarm"): "1+0x90"}, "5m", {"code": "host_alarm"}),
     "PushmtaDeliveryFailed": ({'pushmta_deliveries{state="failed",instance="h1"}': "1+0x90"}, "5m", {}),
     "PushmtaManyFailures": ({'pushmta_messages_total{app="shop",outcome="failed",instance="h1"}': "0+40000x90"}, "20m",
                             {"app": "shop"}),
@@ -96,9 +112,11 @@ FAULTS = {
                                  {"app": "shop"}),
     "PushmtaQuotaUsed": ({'pushmta_quota_used_ratio{scope="project",name="p",instance="h1"}': "0.99+0x90"}, "20m",
                          {"scope": "project", "name": "p"}),
-    "PushmtaCredentialExpires": ({'pushmta_credential_expiry_seconds{app="shop",instance="h1"}': "900000-60x90"}, "5m",
+    "PushmtaCredentialExpires": ({alarm("credential_expiry"): "1+0x90",
+                                  'pushmta_credential_expiry_seconds{app="shop",instance="h1"}': "900000-60x90"}, "5m",
                                  {"app": "shop"}),
-    "PushmtaJournalDisk": ({'pushmta_journal_disk_free_bytes{instance="h1"}': "1000000+0x90"}, "5m", {"instance": "h1"}),
+    "PushmtaJournalDisk": ({alarm("host_alarm"): "1+0x90", 'pushmta_journal_writable{instance="h1"}': "0+0x90",
+                            'pushmta_journal_disk_free_bytes{instance="h1"}': "1000000+0x90"}, "5m", {"instance": "h1"}),
     "PushmtaJournalsPutAside": ({'pushmta_journals_put_aside{instance="h1"}': "2+0x90"}, "5m", {"instance": "h1"}),
     "PushmtaChildrenDie": ({'pushmta_children_ended_total{reason="signalled",instance="h1"}': "0+1x90"}, "20m",
                            {"instance": "h1", "reason": "signalled"}),
@@ -113,7 +131,8 @@ FAULTS = {
     "PushmtaSpoolFills": ({'pushmta_spool_bytes{instance="h1"}': "400000000+0x90"}, "5m", {"instance": "h1"}),
     "PushmtaWebErrors": ({'pushmta_web_requests_total{endpoint="tracking",code="503",instance="h1"}': "0+6000x90"}, "20m",
                          {"instance": "h1"}),
-    "PushmtaWebCertificateExpires": ({'pushmta_web_certificate_expiry_seconds{instance="h1"}': "900000-60x90"}, "5m",
+    "PushmtaWebCertificateExpires": ({alarm("certificate_expiry"): "1+0x90",
+                                      'pushmta_web_certificate_expiry_seconds{instance="h1"}': "900000-60x90"}, "5m",
                                      {"instance": "h1"}),
     "PushmtaDescriptors": ({'process_open_fds{job="pushmta-web",instance="h1"}': "60000+0x90"}, "10m",
                            {"job": "pushmta-web", "instance": "h1"}),

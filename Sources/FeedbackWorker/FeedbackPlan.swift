@@ -93,6 +93,7 @@ enum FeedbackDuty: String, Sendable, CaseIterable {
     case outcomes
     case lateOutcomes
     case hits
+    case alarms
     case partitions
     case disabledSubscriptions
     case oldTokenEvents
@@ -110,6 +111,8 @@ enum FeedbackDuty: String, Sendable, CaseIterable {
         switch self {
         case .tokenEvents, .outcomes, .hits: .seconds(1)
         case .lateOutcomes: .seconds(5)
+        // As supervisors do it: where the only one stands still, somebody has to see that.
+        case .alarms: .seconds(10)
         // It begins a minute after the request.
         case .forgottenLogs: .seconds(60)
         case .partitions, .disabledSubscriptions, .oldTokenEvents, .oldTrackingSources, .oldDeliveryRows, .oldChildren,
@@ -125,6 +128,7 @@ enum FeedbackDuty: String, Sendable, CaseIterable {
         case .outcomes: "messages counted"
         case .lateOutcomes: "late outcomes counted"
         case .hits: "hits counted"
+        case .alarms: "alarms noted"
         case .partitions: "partitions dropped"
         case .disabledSubscriptions: "disabled subscriptions deleted"
         case .oldTokenEvents: "old token events deleted"

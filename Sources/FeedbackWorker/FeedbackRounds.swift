@@ -35,6 +35,10 @@ struct FeedbackRounds: Sendable {
         case .hits:
             let count = try await store.countHits(worker: worker, limit: Self.counted)
             return count.map { FeedbackRound(count: $0, isMore: $0 >= Self.counted) }
+        case .alarms:
+            // Whoever else has just looked, it is done; and it is nothing that a worker is shown to have done.
+            try await store.noteAlarms()
+            return .idle
         case .partitions:
             return try await dropPartitions()
         case .disabledSubscriptions:

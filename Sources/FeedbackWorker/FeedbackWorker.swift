@@ -2,7 +2,8 @@
 //
 // WHAT IT DOES
 //   Applies what gateways said about push tokens, counts outcomes and hits, reads the feedback services of binary gateways,
-//   loads hits that web processes of its host left on disk, and deletes what is older than the settings allow.
+//   loads hits that web processes of its host left on disk, notes alarms beside the supervisors, and deletes what is older
+//   than the settings allow.
 //
 // HOW IT IS USED
 //   `pushmta feedback` makes one of a FeedbackSetup and awaits run(); SIGTERM and SIGINT call drain(). Any number may run:

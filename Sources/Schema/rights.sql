@@ -24,7 +24,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.gateway_trouble pushmta.message_status pushmta.rate_limit pushmta.seed pushmta.service pushmta.subscription '
             'pushmta.target_mapping'),
         ('pushmta_monitoring', 'relation', 'SELECT',
-            'pushmta.alarm pushmta.alarm_history pushmta.ambiguous_message pushmta.application pushmta.credential '
+            'pushmta.alarm pushmta.alarm_history pushmta.alarm_look pushmta.ambiguous_message pushmta.application pushmta.credential '
             'pushmta.delivery_day pushmta.delivery_failures pushmta.delivery_progress pushmta.delivery_proof '
             'pushmta.delivery_refusal pushmta.delivery_statistics '
             'pushmta.delivery_statistics_by_application pushmta.delivery_statistics_by_hour '

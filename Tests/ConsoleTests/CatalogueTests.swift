@@ -17,6 +17,26 @@ import Testing
         }
     }
 
+    /// The names of kinds are the log's own; people read words of their language.
+    @Test(arguments: Language.allCases)
+    func theAuditLogNamesKindsInWords(language: Language) {
+        let kinds = [
+            "account", "application", "credential", "host", "key", "list", "mapping", "rate", "seed", "service",
+            "template",
+        ]
+        Language.$current.withValue(language) {
+            let catalogue = Catalogue.current
+            for kind in kinds {
+                let words = catalogue.action("\(kind).remove")
+                #expect(words != catalogue.text(.auditRemoved, kind), "\(words)")
+                #expect(!words.contains("."), "\(words)")
+            }
+            for action in ["delivery.add", "delivery.weight", "rate.add", "rate.change", "key.add"] {
+                #expect(!catalogue.action(action).contains("."), "\(action)")
+            }
+        }
+    }
+
     /// The page of a delivery goes on by itself: nobody is sent to load it again.
     @Test(arguments: Language.allCases)
     func whatGoesOnByItselfIsNotToBeLoadedAgain(language: Language) {

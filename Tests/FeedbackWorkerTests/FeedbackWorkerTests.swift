@@ -29,6 +29,24 @@ struct FeedbackWorkerTests {
         #expect(try await site.store.feedbackWorkers().map(\.state) == ["stopped"])
     }
 
+    @Test("It notes alarms too, so that a supervisor that stands still is on record where there is no other")
+    func alarms() async throws {
+        let site = try await FeedbackSite.make()
+        try await site.run(
+            """
+            INSERT INTO pushmta_engine.mta_host (id, name, pid, version, schema_version, state, journal_folder, last_heartbeat)
+            VALUES (gen_random_uuid(), 'push-9', 1, '1', 1, 'running', '/x', now() - interval '1 hour');
+            UPDATE pushmta_engine.alarm_look SET looked_at = now() - interval '10 seconds'
+            """
+        )
+        let worker = site.worker()
+        let running = Task { await worker.run() }
+        let gone = "SELECT count(*) FROM pushmta.alarm_history WHERE code = 'host_gone' AND ended_at IS NULL"
+        #expect(try await site.wait(for: 1, gone))
+        worker.drain()
+        await running.value
+    }
+
     @Test("A backlog of token events is decided in twos, each event once")
     func backlog() async throws {
         let site = try await FeedbackSite.make()

@@ -145,12 +145,43 @@ struct RouteChangeTests {
         #expect(try await fixture.alarms("account_inactive").isEmpty)
         try await store.setAccount(name: "apns", active: false)
         let alarm = try required(try await fixture.alarms("account_inactive").first)
-        #expect(alarm.subject == String(id) && alarm.remedy == "pushmta account set apns --enable-active")
+        #expect(alarm.fullSubject == "account apns" && alarm.remedy == "pushmta account set apns --enable-active")
         try await fixture.prepare()
         #expect(try await store.alarms(delivery: id).map(\.text) == [alarm.text])
         #expect(try await store.alarms(delivery: id + 1).isEmpty)
+        // More of them are one alarm: what is to be done is one thing.
+        _ = try await fixture.startedDelivery()
+        _ = try await fixture.startedDelivery()
+        let all = try await fixture.alarms("account_inactive")
+        #expect(all.map(\.fullSubject) == ["account apns"])
+        #expect(all.first?.text.contains("messages of 3 deliveries wait") == true)
         try await store.setAccount(name: "apns", active: true)
         #expect(try await fixture.alarms("account_inactive").isEmpty)
+    }
+
+    @Test("A continuous delivery waits for what its day waits for")
+    func inactiveDay() async throws {
+        let fixture = try await StoreFixture.make()
+        let store = fixture.store
+        try await store.seedSubscriptions(application: "shop-ios", count: 1)
+        let id = try await store.createDelivery(
+            NewDelivery(label: "x", applications: ["shop-ios"], content: #"{"ios": {"title": "x"}}"#)
+        )
+        try await store.makeContinuous(id)
+        try await store.startDelivery(id)
+        try await fixture.sql(
+            "SELECT count(*) FROM pushmta_engine.subscription s, pushmta.send_message(\(id), s.id)"
+        )
+        #expect(try await !store.deliveryProgress(id).standsStill)
+        #expect(try await store.days(ofDelivery: id).map(\.standsStill) == [false])
+        try await store.setAccount(name: "apns", active: false)
+        let whole = try await store.deliveryProgress(id)
+        #expect(whole.standsStill && whole.waitingReason.contains("account apns is not active"), "\(whole)")
+        let day = try required(try await store.days(ofDelivery: id).first)
+        #expect(day.standsStill && day.waitingReason == whole.waitingReason)
+        let limits = try await store.limits(of: .delivery(id))
+        let binding = limits.filter(\.binds)
+        #expect(binding.map(\.limit) == ["account"] && binding.first?.subject == "shop-ios over apns", "\(limits)")
     }
 
     @Test("A delivery waits for a target mapping's view that is not there")

@@ -86,6 +86,7 @@ struct AlarmsPage: Sendable {
     private static func path(_ alarm: AlarmRow) -> String? {
         switch alarm.subjectKind {
         case "application", "credential": "/services"
+        case "account": ServiceListPage.path + "/accounts"
         case "delivery": Int64(alarm.subject).map { "/deliveries/\($0)" }
         case "deliveries": "/deliveries?state=pending"
         case "host", "child": "/hosts"

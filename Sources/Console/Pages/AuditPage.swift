@@ -23,7 +23,7 @@ struct AuditPage: Sendable {
                 let catalogue = responder.pages.catalogue
                 var values: PageValues = [
                     "rows": .list(rows.prefix(Self.most).map { Self.values($0, catalogue) }),
-                    "hasRows": .flag(!rows.isEmpty), "text": .text(text),
+                    "hasRows": .flag(!rows.isEmpty), "text": .text(text), "hasText": .flag(!text.isEmpty),
                     "isLater": .flag(below != .max),
                 ]
                 if rows.count > Self.most {

@@ -222,8 +222,9 @@ struct DeliveryView {
     private func day(_ day: DeliveryDay) -> PageValues {
         [
             "dayID": .text("\(day.id)"), "date": .text(Figures.day(day.logDay.description)),
-            "dayState": .text(catalogue.state(day.state)),
-            "dayClass": .text("state-" + day.state.rawValue), "dayTarget": .text(Figures.count(day.target)),
+            "dayState": .text(day.standsStill ? catalogue[.stateWaiting] : catalogue.state(day.state)),
+            "dayClass": .text(day.standsStill ? "fair" : "state-" + day.state.rawValue),
+            "dayTarget": .text(Figures.count(day.target)),
             "daySent": .text(Figures.count(day.counts[.sent] ?? 0)),
             "dayFailed": .text(Figures.count(day.counts[.failed] ?? 0)),
         ]

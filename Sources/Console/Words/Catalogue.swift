@@ -154,6 +154,8 @@ extension Catalogue {
             case "sign_in": .auditSignIn
             case "sign_out": .auditSignOut
             case "sign_in.refused": .auditRefused
+            case "delivery.add": .auditDeliveryAdd
+            case "delivery.weight": .auditDeliveryWeight
             case "delivery.pause": .auditPause
             case "delivery.resume": .auditResume
             case "delivery.stop": .auditStop
@@ -208,9 +210,27 @@ extension Catalogue {
         // What the command line, the API and SQL change: the kind of thing, and what became of it.
         let words = name.split(separator: ".").map(String.init)
         return switch words.last {
-        case "add": text(.auditAdded, words[0])
-        case "change": text(.auditChanged, words[0])
-        case "remove": text(.auditRemoved, words[0])
+        case "add": text(.auditAdded, kind(words[0]))
+        case "change": text(.auditChanged, kind(words[0]))
+        case "remove": text(.auditRemoved, kind(words[0]))
+        default: name
+        }
+    }
+
+    /// A kind of thing, by the name that the audit log has for it.
+    private func kind(_ name: String) -> String {
+        switch name {
+        case "service": self[.auditKindService]
+        case "application": self[.auditKindApplication]
+        case "account": self[.auditKindAccount]
+        case "credential": self[.auditKindCredential]
+        case "mapping": self[.auditKindMapping]
+        case "key": self[.auditKindKey]
+        case "list": self[.auditKindList]
+        case "template": self[.auditKindTemplate]
+        case "seed": self[.auditKindSeed]
+        case "host": self[.auditKindHost]
+        case "rate": self[.auditKindRate]
         default: name
         }
     }

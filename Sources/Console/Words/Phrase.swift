@@ -56,6 +56,9 @@ enum Phrase: String, Sendable, CaseIterable {
     case alarmsUnseen, alarmSeen, alarmAcknowledge, doneAcknowledge, alarmsOver, alarmBegan, alarmEnded, alarmSeenBy
     case auditFilter, auditFilterButton, auditAlarm, auditAdded, auditChanged, auditRemoved
     case auditImport, auditImportUndo, auditTokenConfirm, auditTokenUndo
+    case auditDeliveryAdd, auditDeliveryWeight
+    case auditKindService, auditKindApplication, auditKindAccount, auditKindCredential, auditKindMapping, auditKindKey,
+        auditKindList, auditKindTemplate, auditKindSeed, auditKindHost, auditKindRate
     // Hosts and children.
     case hostsTitle, columnHost, columnHealth, columnRate, columnChildren, columnLoad, columnMemory, columnDisk,
         columnVersion, childrenOf, columnAccount, columnDoes, columnFlight, columnConnections, columnLatency,
@@ -64,7 +67,7 @@ enum Phrase: String, Sendable, CaseIterable {
         childExited, lastError
     // The audit log.
     case auditTitle, auditNote, columnWhen, columnWho, columnWhat, columnSubject, columnFrom, noAudit, auditOlder,
-        nobody,
+        noAuditMatch, nobody,
         auditSignIn, auditSignOut, auditRefused, auditPause, auditResume, auditStop, auditDrain,
         auditUserAdd, auditUserRole, auditUserPassword, auditUserRemove, auditTrace
     // Subscribers, quarantine, outcomes.

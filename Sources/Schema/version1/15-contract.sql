@@ -39,7 +39,11 @@ SELECT d.id, d.label, d.kind, d.state, d.state_reason, d.priority,
         WHEN c.load_error IS NOT NULL THEN c.load_error
         WHEN d.state IN ('preparing', 'in_progress') THEN coalesce((
             SELECT string_agg(o.words, ' ' ORDER BY o.application, o.account) FROM pushmta_engine.obstacle o
-            WHERE EXISTS (SELECT FROM pushmta_engine.delivery_part w WHERE w.delivery_id = d.id AND w.state <> 'done'
+            -- The messages of a continuous delivery are those of its days.
+            WHERE EXISTS (SELECT FROM pushmta_engine.delivery_part w
+                WHERE w.delivery_id = ANY(ARRAY(SELECT d.id UNION ALL SELECT y.id FROM pushmta_engine.delivery y
+                    WHERE d.kind = 'continuous' AND y.kind = 'continuous' AND y.parent_delivery_id = d.id AND y.state = 'in_progress'))
+                AND w.state <> 'done'
                 AND (w.application_id = o.application_id OR o.application_id IS NULL)
                 AND (w.external_account_id = o.external_account_id OR o.external_account_id IS NULL))), (
             SELECT string_agg(format('Some of its messages to application %s wait for a credential stored with the gateway of '
@@ -112,7 +116,7 @@ COMMENT ON FUNCTION pushmta.delivery_status(bigint) IS
 -- The days of continuous deliveries with their counts.
 CREATE VIEW pushmta.delivery_day AS
 SELECT d.parent_delivery_id AS delivery_id, p.id AS day_id, d.log_day, p.state, p.target, p.pending, p.sent, p.failed, p.ignored,
-    p.not_applicable, p.canceled, p.unknown, p.started_at, p.finished_at
+    p.not_applicable, p.canceled, p.unknown, p.started_at, p.finished_at, p.waiting_reason
 FROM pushmta_engine.delivery d
 JOIN pushmta.delivery_progress p ON p.id = d.id
 WHERE d.kind = 'continuous' AND d.parent_delivery_id IS NOT NULL;

@@ -253,15 +253,20 @@ FROM pushmta.feedback_worker w WHERE w.state IN ('acting', 'standby') AND w.wait
 ORDER BY w.host, w.state, w.last_heartbeat DESC)
 UNION ALL
 -- Deliveries.
-SELECT DISTINCT 'warning', 'account_inactive', 'delivery', d.id::text,
-    format('its messages wait, as external account %s is not active', e.name),
-    format('pushmta account set %s --enable-active', e.name), NULL::timestamptz, d.id
-FROM pushmta_engine.external_account e
-JOIN pushmta_engine.delivery_application x ON x.external_account_id = e.id
-JOIN pushmta_engine.delivery d ON d.id = x.delivery_id
-WHERE NOT e.active AND d.state IN ('pending', 'preparing', 'in_progress')
-    AND (d.state <> 'in_progress' OR EXISTS (SELECT FROM pushmta_engine.delivery_part p
-        WHERE p.delivery_id = d.id AND p.external_account_id = e.id AND p.state <> 'done'))
+-- One account raises one alarm, however many deliveries wait for it.
+SELECT 'warning', 'account_inactive', 'account', w.name,
+    format(CASE count(*) WHEN 1 THEN 'it is not active, so messages of delivery %2$s wait'
+        ELSE 'it is not active, so messages of %1$s deliveries wait, the first is %2$s' END, count(*), min(w.id)),
+    format('pushmta account set %s --enable-active', w.name), NULL::timestamptz, CASE WHEN count(*) = 1 THEN min(w.id) END
+FROM (
+    SELECT DISTINCT e.name, d.id
+    FROM pushmta_engine.external_account e
+    JOIN pushmta_engine.delivery_application x ON x.external_account_id = e.id
+    JOIN pushmta_engine.delivery d ON d.id = x.delivery_id
+    WHERE NOT e.active AND d.state IN ('pending', 'preparing', 'in_progress')
+        AND (d.state <> 'in_progress' OR EXISTS (SELECT FROM pushmta_engine.delivery_part p
+            WHERE p.delivery_id = d.id AND p.external_account_id = e.id AND p.state <> 'done'))
+) w GROUP BY w.name
 UNION ALL
 -- Started and not begun, though nothing holds it: no supervisor prepares, or deliveries are started faster than prepared.
 SELECT 'warning', 'deliveries_unprepared', 'deliveries', '',
@@ -356,7 +361,7 @@ CREATE TABLE pushmta_engine.alarm_record (
     acknowledged_by text NOT NULL DEFAULT ''
 );
 COMMENT ON TABLE pushmta_engine.alarm_record IS
-    'Active and past alarms, a row from begin to end: supervisors look every ten seconds. Those that ended go after 180 days.';
+    'Active and past alarms, a row from begin to end, from a look every ten seconds. Those that ended go after 180 days.';
 CREATE UNIQUE INDEX alarm_record_open ON pushmta_engine.alarm_record (code, subject_kind, subject) WHERE ended_at IS NULL;
 CREATE INDEX alarm_record_ended ON pushmta_engine.alarm_record (ended_at) WHERE ended_at IS NOT NULL;
 
@@ -371,15 +376,19 @@ CREATE FUNCTION pushmta_engine.note_alarms() RETURNS boolean LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE
     moment timestamptz := clock_timestamp();
+    last_look timestamptz;
 BEGIN
-    -- All hosts ask; once in ten seconds is enough, and a second less lets no look be missed.
-    PERFORM FROM alarm_look l WHERE l.looked_at < moment - interval '9 seconds' FOR UPDATE SKIP LOCKED;
+    -- All ask; once in ten seconds is enough, and a second less lets no look be missed.
+    SELECT l.looked_at INTO last_look FROM alarm_look l WHERE l.looked_at < moment - interval '9 seconds' FOR UPDATE SKIP LOCKED;
     IF NOT FOUND THEN
         RETURN false;
     END IF;
     UPDATE alarm_look SET looked_at = moment;
     WITH alarms AS MATERIALIZED (
         SELECT DISTINCT ON (a.code, a.subject_kind, a.subject) a.* FROM pushmta.alarm a
+        -- While the database is away nobody is heard of, and nobody looks. Heartbeats come each second: who was not silent yet at the
+        -- last look may only have had no database since, and is gone if he is so at the next look, too.
+        WHERE a.code NOT IN ('host_gone', 'child_gone') OR a.since < last_look - interval '3 seconds'
         ORDER BY a.code, a.subject_kind, a.subject, a.severity, a.text
     ), known AS MATERIALIZED (
         -- One that comes back within a minute was never over: what goes to and fro would fill the history.
@@ -388,7 +397,10 @@ BEGIN
             SELECT x.id FROM alarm_record x WHERE x.code = n.code AND x.subject_kind = n.subject_kind AND x.subject = n.subject
                 AND (x.ended_at IS NULL OR x.ended_at > moment - interval '1 minute') ORDER BY x.id DESC LIMIT 1) r
     ), gone_on AS (
-        UPDATE alarm_record r SET severity = k.severity, text = k.text, remedy = k.remedy, noted_at = moment, ended_at = NULL
+        UPDATE alarm_record r SET severity = k.severity, text = k.text, remedy = k.remedy, noted_at = moment, ended_at = NULL,
+            -- Who has seen a warning has not seen that it is critical now.
+            acknowledged_at = CASE WHEN r.severity <> 'warning' OR k.severity <> 'critical' THEN r.acknowledged_at END,
+            acknowledged_by = CASE WHEN r.severity <> 'warning' OR k.severity <> 'critical' THEN r.acknowledged_by ELSE '' END
         FROM known k WHERE r.id = k.id
             AND (r.ended_at IS NOT NULL OR r.severity <> k.severity OR r.noted_at < moment - interval '1 minute')
     ), ended AS (
@@ -405,6 +417,11 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.note_alarms() IS
     'Notes which alarms have begun and ended since the last look; false if another session has just looked.';
+
+CREATE VIEW pushmta.alarm_look AS
+SELECT CASE WHEN isfinite(l.looked_at) THEN l.looked_at END AS looked_at FROM pushmta_engine.alarm_look l;
+COMMENT ON VIEW pushmta.alarm_look IS
+    'When alarms were last looked at for pushmta.alarm_history, one row; null if never. Older than 30 s: no process looks.';
 
 CREATE VIEW pushmta.alarm_history AS
 SELECT r.id, r.severity, r.code, r.subject_kind, r.subject, r.text, r.remedy, r.began_at, r.ended_at, r.acknowledged_at, r.acknowledged_by,

@@ -14,11 +14,15 @@ CREATE FUNCTION pushmta_engine.is_audited(kind text, done text, subject text, de
             a.subject = is_audited.subject AND (
                 -- The same again, and what an object gets beside its row when it is made.
                 a.action = kind || '.' || done AND a.detail = is_audited.detail
-                OR a.action = kind || '.add' AND done = 'change'
+                OR a.action = kind || '.add' AND done IN ('change', 'weight')
                 -- By the console, under the name of its user, which says what it has changed of the object.
                 OR a.who <> session_user AND (split_part(a.action, '.', 1) = kind
                     OR kind = 'rate' AND a.action IN ('application.add', 'application.copy', 'application.change', 'account.change')
                     OR kind = 'application' AND is_audited.detail = 'credential_id' AND a.action = 'credential.set'))
+            -- A rate that a delivery gets when it is made, and what the console makes and sets up for a start or a proof.
+            OR kind = 'rate' AND is_audited.subject = 'delivery ' || a.subject AND a.action = 'delivery.add'
+            OR a.who <> session_user AND a.action IN ('delivery.start', 'delivery.proof')
+                AND (kind = 'delivery' AND done IN ('add', 'proof', 'weight') OR kind = 'rate' AND is_audited.subject LIKE 'delivery %')
             -- What the console calls otherwise than by the changed object.
             OR kind = 'credential' AND a.action = 'credential.set' OR kind = 'seed' AND a.action = 'subscriber.forget'
             OR kind = 'delivery' AND a.action = 'application.test' AND a.detail LIKE 'delivery ' || is_audited.subject || ',%')) $$;
@@ -53,10 +57,6 @@ BEGIN
         END IF;
     END IF;
     IF TG_ARGV[0] = 'rate' THEN
-        -- A delivery's first rate is a part of the delivery.
-        IF TG_OP = 'INSERT' AND place ->> 'delivery_id' IS NOT NULL THEN
-            RETURN NULL;
-        END IF;
         changed := concat(place ->> 'messages_per_second', '/s');
         subject := coalesce('delivery ' || (place ->> 'delivery_id'), 'project ' || (place ->> 'project'),
             (SELECT a.name FROM application a WHERE a.id = (place ->> 'application_id')::integer),
@@ -69,8 +69,11 @@ BEGIN
     ELSIF TG_ARGV[1] = 'resume' THEN
         subject := (SELECT a.name FROM application a WHERE a.id = (place ->> 'application_id')::integer);
     END IF;
-    IF TG_ARGV[0] = 'delivery' THEN
-        done := CASE WHEN before ->> 'state' = 'editing' AND after ->> 'state' IN ('pending', 'in_progress') THEN 'start'
+    IF TG_ARGV[1] = 'weight' THEN
+        changed := place ->> 'weight';
+    ELSIF TG_ARGV[0] = 'delivery' THEN
+        done := CASE WHEN TG_OP = 'INSERT' THEN CASE WHEN (place ->> 'proof')::boolean THEN 'proof' ELSE 'add' END
+            WHEN before ->> 'state' = 'editing' AND after ->> 'state' IN ('pending', 'in_progress') THEN 'start'
             WHEN after ->> 'state' = 'paused' THEN 'pause' WHEN after ->> 'state' = 'stopped' THEN 'stop' ELSE 'resume' END;
         changed := place ->> 'label';
     END IF;
@@ -114,6 +117,15 @@ CREATE CONSTRAINT TRIGGER import_undo_audit AFTER UPDATE OF undone_at ON pushmta
 -- Children write to rates all the time, to other columns.
 CREATE CONSTRAINT TRIGGER rate_audit AFTER INSERT OR UPDATE OF messages_per_second ON pushmta_engine.rate_limit
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION pushmta_engine.audit_change('rate');
+-- Days of continuous deliveries are made by the messages themselves.
+CREATE CONSTRAINT TRIGGER delivery_add_audit AFTER INSERT ON pushmta_engine.delivery
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.kind = 'batch' OR NEW.parent_delivery_id IS NULL)
+    EXECUTE FUNCTION pushmta_engine.audit_change('delivery');
+-- A day has the weight of the whole.
+CREATE CONSTRAINT TRIGGER delivery_weight_audit AFTER UPDATE OF weight ON pushmta_engine.delivery
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+    WHEN (OLD.weight <> NEW.weight AND (NEW.kind = 'batch' OR NEW.parent_delivery_id IS NULL))
+    EXECUTE FUNCTION pushmta_engine.audit_change('delivery', 'weight');
 -- Of a delivery only what people decide; what a child pauses has a reason, and days of continuous ones follow the whole.
 CREATE CONSTRAINT TRIGGER delivery_audit AFTER UPDATE OF state ON pushmta_engine.delivery
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (OLD.state IS DISTINCT FROM NEW.state AND NEW.parent_delivery_id IS NULL AND (

@@ -37,10 +37,17 @@ public struct AlarmCount: Sendable, Hashable {
 }
 
 extension Store {
-    /// Notes which alarms have begun and ended; false if another host has just looked.
+    /// Notes which alarms have begun and ended; false if another process has just looked.
     @discardableResult
     public func noteAlarms() async throws -> Bool {
         try await query("SELECT pushmta_engine.note_alarms()").bool(0, 0)
+    }
+
+    /// How many seconds ago alarms were last looked at for the history, on the database's clock; nil if never.
+    public func secondsSinceAlarmLook() async throws -> Double? {
+        try await query(
+            "SELECT extract(epoch FROM clock_timestamp() - l.looked_at)::double precision FROM pushmta.alarm_look l"
+        ).doubleOrNil(0, 0)
     }
 
     /// Alarms, those that go on first, then the last that ended.

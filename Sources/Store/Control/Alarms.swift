@@ -14,7 +14,8 @@ public struct AlarmRow: Sendable, Hashable {
     public let severity: Severity
     /// Its kind, for programs, such as `gateway_trouble`.
     public let code: String
-    /// What its subject is: `application`, `credential`, `host`, `child`, `versions`, `web process`, `delivery`, `feedback`, `retention`.
+    /// What its subject is: `application`, `account`, `credential`, `host`, `child`, `versions`, `web process`, `delivery`, `feedback`,
+    /// `retention`.
     public let subjectKind: String
     /// The subject's name or id, "" where there is but one of the kind.
     public let subject: String
@@ -106,7 +107,7 @@ extension Store {
 
     /// An array of the ids, so that each part of the view looks them up by its index.
     private static let isOfDelivery = """
-        a.subject_kind = 'delivery' AND a.delivery_id = ANY(ARRAY(
+        a.subject_kind IN ('delivery', 'account') AND a.delivery_id = ANY(ARRAY(
             SELECT $1::bigint UNION ALL SELECT d.day_id FROM pushmta.delivery_day d WHERE d.delivery_id = $1))
         """
 

@@ -13,9 +13,22 @@ public struct DeliveryDay: Sendable {
     public let target: Int64
     /// Messages by what became of them, `pending` included; one that no message has is not there.
     public let counts: [MessageStatus: Int64]
+    /// What its messages wait for, "" if nothing.
+    public let waitingReason: String
+
+    /// Whether it is under way and something keeps its messages.
+    public var standsStill: Bool { state == .inProgress && !waitingReason.isEmpty }
 
     /// A day.
-    public init(id: Int64, logDay: LogDay, state: DeliveryState, target: Int64, counts: [MessageStatus: Int64]) {
+    public init(
+        id: Int64,
+        logDay: LogDay,
+        state: DeliveryState,
+        target: Int64,
+        counts: [MessageStatus: Int64],
+        waitingReason: String = ""
+    ) {
+        self.waitingReason = waitingReason
         self.id = id
         self.logDay = logDay
         self.state = state
@@ -41,7 +54,7 @@ extension Store {
         let result = try await query(
             """
             SELECT d.day_id, d.log_day, d.state, d.target, d.pending, d.sent, d.failed, d.ignored, d.not_applicable, d.canceled,
-                d.unknown
+                d.unknown, d.waiting_reason
             FROM pushmta.delivery_day d WHERE d.delivery_id = $1 AND d.day_id < $2 ORDER BY d.day_id DESC LIMIT $3
             """,
             [.int64(id), .int64(below), .int64(Int64(most))]
@@ -54,7 +67,8 @@ extension Store {
                 logDay: LogDay(daysSince2000: try rows.date(row, 1)),
                 state: try choice(rows, row, 2),
                 target: try rows.int64(row, 3),
-                counts: Dictionary(uniqueKeysWithValues: counts.filter { $0.1 > 0 })
+                counts: Dictionary(uniqueKeysWithValues: counts.filter { $0.1 > 0 }),
+                waitingReason: try rows.text(row, 11)
             )
         }
     }

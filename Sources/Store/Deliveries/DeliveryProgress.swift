@@ -65,7 +65,10 @@ public struct DeliveryProgress: Sendable {
 
     /// Whether it is under way and nothing of it leaves: something keeps all that is left, or no child has any of it.
     public var standsStill: Bool {
-        guard state == .inProgress, pending > 0 else { return false }
+        guard state == .inProgress else { return false }
+        // The messages of a continuous delivery are those of its days, and so is what they wait for.
+        if kind == .continuous, parentID == nil { return !waitingReason.isEmpty }
+        guard pending > 0 else { return false }
         return !waitingReason.isEmpty || partsClaimed == 0
     }
 

@@ -49,11 +49,13 @@ extension Store {
         }
     }
 
-    /// `pair` is whom it is about: applications on accounts, of the open parts of a delivery, as set, or of a host's children.
+    /// `pair` is whom it is about: applications on accounts, of the open parts of a delivery or its days, as set, or of a host's children.
+    /// Only where something is `moving`, others can be ahead.
     static let limitsSQL = """
         WITH pair AS MATERIALIZED (
             SELECT DISTINCT p.application_id, p.external_account_id FROM pushmta_engine.delivery_part p
-            WHERE p.delivery_id = $1::bigint AND p.state <> 'done'
+            WHERE p.state <> 'done' AND p.delivery_id = ANY(ARRAY(SELECT $1::bigint UNION ALL SELECT y.id FROM pushmta_engine.delivery y
+                WHERE y.kind = 'continuous' AND y.parent_delivery_id = $1::bigint AND y.state = 'in_progress'))
             UNION SELECT a.id, a.external_account_id FROM pushmta_engine.application a
             WHERE a.id = $2::integer AND a.external_account_id IS NOT NULL
             UNION SELECT c.application_id, c.external_account_id FROM pushmta_engine.mta_child c
@@ -64,6 +66,12 @@ extension Store {
             FROM pair p
             JOIN pushmta_engine.application a ON a.id = p.application_id
             JOIN pushmta_engine.external_account e ON e.id = p.external_account_id
+        ), moving AS MATERIALIZED (
+            SELECT n.application_id, n.external_account_id FROM named n
+            WHERE n.active AND NOT EXISTS (SELECT FROM pushmta_engine.application_health h
+                    WHERE h.application_id = n.application_id AND h.state <> 'closed')
+                AND NOT EXISTS (SELECT FROM pushmta_engine.gateway_trouble t WHERE t.application_id = n.application_id
+                    AND t.external_account_id = n.external_account_id AND t.state = 'trouble')
         )
         SELECT subject, "limit", now, most, set_by, binds, why FROM (
             \(deliveryStateSQL) UNION ALL \(applicationLimitsSQL) UNION ALL \(rateLimitsExplainedSQL)
@@ -73,7 +81,9 @@ extension Store {
 
     private static let deliveryStateSQL = """
         SELECT 1 AS place, format('delivery %s', d.id) AS subject, 'state' AS "limit", d.state AS now, '' AS most,
-            'pushmta delivery pause, resume, stop' AS set_by, d.state NOT IN ('preparing', 'in_progress') OR d.waiting_reason <> '' AS binds,
+            'pushmta delivery pause, resume, stop' AS set_by, d.state NOT IN ('preparing', 'in_progress')
+                -- What circuit, gateway or account keeps is marked with them.
+                OR d.waiting_reason <> '' AND (SELECT count(*) FROM named) = (SELECT count(*) FROM moving) AS binds,
             concat_ws(' ', nullif(d.state_reason, ''), nullif(d.waiting_reason, ''), CASE
                 WHEN d.state = 'pending' AND d.start_at > now()
                     THEN to_char(d.start_at AT TIME ZONE 'UTC', '"it starts at" YYYY-MM-DD HH24:MI:SS "UTC"')
@@ -82,18 +92,22 @@ extension Store {
         FROM pushmta.delivery_progress d WHERE d.id = $1::bigint
         UNION ALL
         SELECT 1, format('delivery %s', d.id), 'priority', d.priority::text, '', 'the delivery', EXISTS (
-                SELECT FROM named n JOIN pushmta_engine.delivery_part o ON o.state = 'ready' AND o.not_before <= now()
-                    AND o.application_id = n.application_id AND o.external_account_id = n.external_account_id AND o.priority > d.priority),
+                SELECT FROM moving n JOIN pushmta_engine.delivery_part o ON o.state = 'ready' AND o.not_before <= now()
+                    AND o.application_id = n.application_id AND o.external_account_id = n.external_account_id AND o.priority > d.priority
+                -- Its own single messages are ahead of the rest, and those of its days.
+                JOIN pushmta_engine.delivery w ON w.id = o.delivery_id
+                WHERE o.delivery_id <> d.id AND NOT (w.kind = 'continuous' AND w.parent_delivery_id IS NOT DISTINCT FROM d.id)),
             'parts of a higher priority go first, then those that are due for longest'
         FROM pushmta_engine.delivery d WHERE d.id = $1::bigint
         UNION ALL
         SELECT 1, format('delivery %s', d.id), 'weight', d.weight::text, '10', format('pushmta delivery weight %s', d.id), EXISTS (
                 -- Of a large delivery those that are next are enough.
-                SELECT FROM named n CROSS JOIN LATERAL (
+                SELECT FROM moving n CROSS JOIN LATERAL (
                     SELECT o.delivery_id FROM pushmta_engine.delivery_part o WHERE o.state = 'ready' AND o.not_before <= now()
                         AND o.application_id = n.application_id AND o.external_account_id = n.external_account_id
                         AND o.priority = d.priority ORDER BY o.not_before LIMIT 1000) w
-                WHERE w.delivery_id <> d.id),
+                JOIN pushmta_engine.delivery x ON x.id = w.delivery_id
+                WHERE w.delivery_id <> d.id AND NOT (x.kind = 'continuous' AND x.parent_delivery_id IS NOT DISTINCT FROM d.id)),
             'where others of its priority are due too, each has as many messages as its weight says'
         FROM pushmta_engine.delivery d WHERE d.id = $1::bigint
         """

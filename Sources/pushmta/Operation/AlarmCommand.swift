@@ -18,8 +18,9 @@ struct AlarmListCommand: PushMTACommand {
         commandName: "list",
         abstract: "List the active alarms, then those that ended last.",
         discussion: """
-            Begin and end are as the supervisors saw them, which look every ten seconds; `pushmta status` shows what is wrong right \
-            now. The rights of pushmta_monitoring suffice.
+            Begin and end are as the supervisors and the feedback worker saw them, which look every ten seconds; the list says so if \
+            nobody has looked for longer than 30 s. `pushmta status` shows what is wrong right now. The rights of pushmta_monitoring \
+            suffice.
             """
     )
 
@@ -33,10 +34,15 @@ struct AlarmListCommand: PushMTACommand {
     var json = false
 
     func execute(_ loaded: LoadedSettings) async throws {
-        let records = try await StoreSession.run(loaded.values) {
-            try await $0.alarmHistory(openOnly: open, most: limit.rows)
+        let (records, seconds) = try await StoreSession.run(loaded.values) { store in
+            (try await store.alarmHistory(openOnly: open, most: limit.rows), try await store.secondsSinceAlarmLook())
         }
-        guard json else { return StandardOutput.line(Self.text(records, width: StatusText.width)) }
+        let notice = Self.notice(secondsSinceLook: seconds)
+        guard json else {
+            if let notice { StandardOutput.line(notice + "\n") }
+            return StandardOutput.line(Self.text(records, width: StatusText.width))
+        }
+        if let notice { StandardError.write("warning: \(notice)\n") }
         var table = Table([
             "id", "severity", "code", "subject", "alarm", "remedy", "began_at", "ended_at", "acknowledged_at",
             "acknowledged_by",
@@ -50,6 +56,19 @@ struct AlarmListCommand: PushMTACommand {
             ])
         }
         table.show(json: true)
+    }
+
+    /// Three looks that were missed are no delay.
+    private static let longestSilence = 30.0
+
+    /// What to know of a list that may miss something, as nobody has looked for a while.
+    static func notice(secondsSinceLook seconds: Double?) -> String? {
+        guard let seconds else {
+            return "No process has looked for alarms yet. pushmta status shows what is wrong now."
+        }
+        guard seconds > longestSilence else { return nil }
+        return "No process has looked for alarms for \(Int64(min(seconds, 1e15))) s, so some may be missing or over. "
+            + "pushmta status shows what is wrong now; supervisors and pushmta feedback look every ten seconds."
     }
 
     /// The list for people.

@@ -81,13 +81,17 @@ struct ExplainCommand: PushMTACommand {
         table.show(json: true)
     }
 
-    /// The limits for people: the reason below its row, wrapped, and what binds marked at the edge.
+    /// The limits for people: who sets it and the reason below the row, wrapped, so that no command is cut, and what binds marked at the
+    /// edge.
     static func text(_ rows: [LimitRow], width: Int) -> String {
         var table = FittedTable([
-            .text("binds"), .text("subject"), .text("limit"), .text("now"), .text("most"), .text("set by"),
+            .text("binds"), .text("subject"), .text("limit"), .text("now"), .text("most"),
         ])
         for row in rows {
-            table.add([row.binds ? "now" : "", row.subject, row.limit, row.now, row.most, row.setBy], notes: [row.why])
+            table.add(
+                [row.binds ? "now" : "", row.subject, row.limit, row.now, row.most],
+                notes: [row.setBy.isEmpty ? "" : "Set by: \(row.setBy)", row.why]
+            )
         }
         return table.text(width: width)
     }

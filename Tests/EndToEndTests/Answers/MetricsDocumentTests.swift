@@ -27,6 +27,29 @@ import Testing
         }
     }
 
+    /// Alarms whose figures raise an alert by another metric, and what passes by itself.
+    private static let withoutRule: Set<String> = [
+        "application_trouble", "child_gone", "child_late", "feedback_missing", "hits_repeated", "host_late",
+        "mass_failure", "retention_held", "spools_waiting", "subscriptions_growing", "versions_mixed",
+    ]
+
+    /// Each code of the guide is named by a rule, or is critical and so has the alert for all of these.
+    @Test func everyAlarmReachesAnAlert() throws {
+        let rules = try text("Deploy/prometheus/pushmta.rules.yml")
+        let guide = try text("Deploy/guide/monitoring.md")
+        let section = try #require(guide.split(separator: "\n## Alarms\n").last?.split(separator: "\n## ").first)
+        let codes = section.split(separator: "\n").filter { $0.hasPrefix("| `") }.flatMap { line in
+            line.split(separator: "|").first.map { $0.matches(of: /[a-z_]{5,}/).map { String($0.output) } } ?? []
+        }
+        #expect(codes.count > 20)
+        #expect(rules.contains("severity=\"critical\",code!~"))
+        let critical: Set = ["host_alarm", "token_events_waiting"]
+        for code in codes where !critical.contains(code) && !Self.withoutRule.contains(code) {
+            let isNamed = ["\"\(code)\"", "\"\(code)|", "|\(code)|", "|\(code)\""].contains { rules.contains($0) }
+            #expect(isNamed, "\(code)")
+        }
+    }
+
     /// What the reference says of runbooks leads somewhere.
     @Test func runbooksAreThere() throws {
         let runbooks = try text("Deploy/guide/runbooks.md")

@@ -22,4 +22,18 @@ import Testing
         #expect(lines.count > 4 && lines.allSatisfy { DisplayWidth.of(String($0)) <= 80 }, "\(lines)")
         #expect(lines.count > 1 && lines[1].hasPrefix("now"))
     }
+
+    @Test func theCommandThatSetsALimitIsNotCut() {
+        let command = "pushmta account set sample-android-with-a-long-name"
+        let row = LimitRow(
+            subject: "sample-android over sample-android-with-a-long-name",
+            limit: "account",
+            now: "not active",
+            most: "",
+            setBy: command,
+            binds: true,
+            why: ""
+        )
+        #expect(ExplainCommand.text([row], width: 80).contains(command))
+    }
 }

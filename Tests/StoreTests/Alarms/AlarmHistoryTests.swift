@@ -16,7 +16,7 @@ struct AlarmHistoryTests {
 
     /// As if ten seconds had passed since the last look.
     private func look(_ fixture: StoreFixture) async throws {
-        try await fixture.sql("UPDATE pushmta_engine.alarm_look SET looked_at = '-infinity'")
+        try await fixture.sql("UPDATE pushmta_engine.alarm_look SET looked_at = now() - interval '10 seconds'")
         #expect(try await fixture.store.noteAlarms())
     }
 
@@ -62,6 +62,60 @@ struct AlarmHistoryTests {
         #expect(both.count == 2 && both[0].endedAt == nil && both[0].acknowledgement == nil && both[1].id == begun.id)
         let audit = "SELECT count(*) FROM pushmta_engine.audit_log WHERE action = 'alarm.acknowledge' AND who = 'max'"
         #expect(try await fixture.sql(audit) == 1)
+    }
+
+    @Test("Who was heard of at the last look, before the database was away, is gone only if the next look finds so too")
+    func outage() async throws {
+        let (fixture, _) = try await StoreFixture.withClaimedPart(messages: 10)
+        #expect(try await fixture.store.secondsSinceAlarmLook() == nil)
+        // The last look and the last heartbeat were made just before it.
+        try await silence(fixture, seconds: 29)
+        try await fixture.sql("UPDATE pushmta_engine.alarm_look SET looked_at = now() - interval '30 seconds'")
+        #expect(try required(try await fixture.store.secondsSinceAlarmLook()) >= 30)
+        #expect(try await fixture.store.noteAlarms())
+        #expect(try required(try await fixture.store.secondsSinceAlarmLook()) < 30)
+        #expect(try await fixture.alarms("host_gone").count == 1, "nobody has been heard of yet")
+        #expect(try await hosts(fixture).isEmpty)
+        // The host has not come back either.
+        try await silence(fixture, seconds: 39)
+        try await look(fixture)
+        #expect(try await hosts(fixture).count == 1)
+        // While the database is there the first look after 15 s finds it.
+        let (other, _) = try await StoreFixture.withClaimedPart(messages: 10)
+        try await silence(other, seconds: 16)
+        try await look(other)
+        #expect(try await hosts(other).count == 1)
+    }
+
+    @Test("A warning that becomes critical has to be acknowledged again")
+    func worse() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.sql(
+            """
+            WITH made AS (INSERT INTO pushmta_engine.credential (kind, name, seal_key_id, sealed, expires_at)
+                VALUES ('apns_key', 'key', 'k', '', now() + interval '5 days 1 hour') RETURNING id)
+            UPDATE pushmta_engine.application SET credential_id = made.id FROM made WHERE name = 'shop-ios'
+            """
+        )
+        func record() async throws -> AlarmRecord {
+            try await look(fixture)
+            return try required(
+                try await fixture.store.alarmHistory(most: 100).first { $0.alarm.code == "credential_expiry" }
+            )
+        }
+        let warning = try await record()
+        #expect(warning.alarm.severity == .warning)
+        try await fixture.store.acknowledgeAlarm(warning.id, by: AuditAuthor(name: "max", origin: "here"))
+        #expect(try await record().acknowledgement?.by == "max")
+        try await fixture.sql("UPDATE pushmta_engine.credential SET expires_at = now() + interval '5 hours'")
+        let critical = try await record()
+        #expect(critical.id == warning.id && critical.alarm.severity == .critical)
+        #expect(critical.acknowledgement == nil)
+        #expect(try await fixture.store.unseenAlarms().critical == 1)
+        // Whoever has seen the worst need not look again when it is less.
+        try await fixture.store.acknowledgeAlarm(warning.id, by: AuditAuthor(name: "max", origin: "here"))
+        try await fixture.sql("UPDATE pushmta_engine.credential SET expires_at = now() + interval '5 days 1 hour'")
+        #expect(try await record().acknowledgement?.by == "max")
     }
 
     @Test("Where a host is gone its children raise no alarm of their own")

@@ -60,6 +60,43 @@ struct AuditTests {
         )
     }
 
+    @Test("A delivery that is made has one row with what it gets then; rate, weight and proof have theirs, days none")
+    func made() async throws {
+        let fixture = try await StoreFixture.make()
+        let content = "{\"ios\": {\"title\": \"t\"}}"
+        let create =
+            "SELECT pushmta.create_delivery(label => 'd', applications => ARRAY['shop-ios'], content => '\(content)'"
+        // Each script is a transaction.
+        #expect(try await logged(fixture, "\(create), messages_per_second => 5)") == "delivery.add 1")
+        let setUp = """
+            \(create));
+            SELECT pushmta.set_delivery_weight(2, 4);
+            SELECT pushmta.set_delivery_rate(2, 4);
+            """
+        #expect(try await logged(fixture, setUp) == "delivery.add 2")
+        #expect(try await logged(fixture, "\(create))") == "delivery.add 3")
+        let change = """
+            SELECT pushmta.set_delivery_rate(3, 3);
+            SELECT pushmta.set_delivery_weight(3, 4);
+            SELECT pushmta.set_delivery_weight(3, 4);
+            """
+        #expect(try await logged(fixture, change) == "rate.add delivery 3, delivery.weight 3")
+        let proof = """
+            INSERT INTO pushmta_engine.subscription (id, application_id, push_token, user_key) VALUES (77, 1, 'token', 'u');
+            SELECT pushmta.proof_delivery(delivery => 3, subscription_ids => ARRAY[77]);
+            """
+        #expect(try await logged(fixture, proof) == "delivery.proof 4")
+        let continuous = """
+            \(create));
+            SELECT pushmta.make_continuous(5);
+            SELECT pushmta.start_delivery(5);
+            """
+        #expect(try await logged(fixture, continuous) == "delivery.add 5, delivery.start 5")
+        #expect(try await logged(fixture, "SELECT pushmta.send_message(5, 77)") == "")
+        let days = "SELECT count(*) FROM pushmta_engine.delivery d WHERE d.parent_delivery_id = 5"
+        #expect(try await fixture.sql(days) == 1)
+    }
+
     @Test("Opt-outs, devices and exclusion lists are on record where something changed; what devices register is not")
     func people() async throws {
         let fixture = try await StoreFixture.make()
@@ -132,12 +169,17 @@ struct AuditTests {
             INSERT INTO pushmta_engine.subscription (id, application_id, push_token, user_key, quarantine_status, quarantined_at)
                 VALUES (77, 1, 'token', 'u', 2, now());
             SELECT pushmta_engine.console_change_subscriber(\(session), 'lift', 77) \(from)
+            SELECT pushmta_engine.console_add_draft(\(session), 'd', ARRAY['shop-ios'], '{}') \(from)
+            SELECT pushmta_engine.console_start_draft(\(session), d.id, d.version, '{"ios": {"title": "t"}}',
+                NULL, '{}', '{"weight": 3, "messages_per_second": 5}', now() + interval '1 day')
+                FROM pushmta_engine.console_session, pushmta_engine.console_draft d;
             SELECT pushmta_engine.console_forget(\(session), 77) \(from)
             """
         #expect(
             try await logged(fixture, script)
                 == "list.add gone, list.remove gone, service.add other, credential.set shop-ios, "
-                + "application.resume shop-ios, subscriber.lift 77, subscriber.forget 77"
+                + "application.resume shop-ios, subscriber.lift 77, draft.add 1, delivery.start 1, "
+                + "subscriber.forget 77"
         )
     }
 }

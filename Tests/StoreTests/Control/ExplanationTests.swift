@@ -40,7 +40,8 @@ struct ExplanationTests {
         try await fixture.store.setDeliveryRate(id, messagesPerSecond: 20)
         try await fixture.sql("UPDATE pushmta_engine.rate_limit SET next_at = now() + interval '1 minute'")
         let ill = try await limits(fixture, .delivery(id))
-        #expect(ill["delivery \(id): state"]?.binds == true)
+        #expect(ill["delivery \(id): state"]?.binds == false, "the gateway is what binds")
+        #expect(ill["delivery \(id): state"]?.why.contains("503 ServiceUnavailable") == true)
         #expect(ill["shop-ios over apns: gateway"]?.binds == true)
         #expect(ill["shop-ios over apns: gateway"]?.why == "503 ServiceUnavailable")
         let rate = try #require(ill["delivery \(id): messages a second"])
@@ -65,6 +66,27 @@ struct ExplanationTests {
         )
         let scheduled = try #require(try await limits(fixture, .delivery(id))["delivery \(id): state"])
         #expect(scheduled.binds && scheduled.why == "it starts at 2126-01-02 03:04:05 UTC")
+    }
+
+    @Test("While the account is inactive nothing else binds, and nobody is behind messages of its own")
+    func inactive() async throws {
+        let (fixture, id) = try await StoreFixture.prepared(messages: 60, partSize: 20)
+        _ = try await fixture.child()
+        // A single message of the delivery is ahead of its own rest.
+        try await fixture.sql(
+            """
+            UPDATE pushmta_engine.delivery_part SET priority = 90
+            WHERE id = (SELECT min(p.id) FROM pushmta_engine.delivery_part p)
+            """
+        )
+        #expect(try await limits(fixture, .delivery(id))["delivery \(id): priority"]?.binds == false)
+        let other = try await fixture.startedDelivery(["shop-ios"])
+        try await fixture.prepare(partSize: 20)
+        try await fixture.sql("UPDATE pushmta_engine.delivery_part SET priority = 95 WHERE delivery_id = \(other)")
+        #expect(try await limits(fixture, .delivery(id))["delivery \(id): priority"]?.binds == true)
+        try await fixture.store.setAccount(name: "apns", active: false)
+        let binding = try await fixture.store.limits(of: .delivery(id)).filter(\.binds)
+        #expect(binding.map(\.limit) == ["account"], "\(binding)")
     }
 
     @Test("What a child chose by itself is told with the setting that bounds it, for its application and its host")
