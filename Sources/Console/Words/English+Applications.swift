@@ -85,6 +85,10 @@ extension English {
         .auditListAdd: "created an exclusion list",
         .auditListRemove: "deleted an exclusion list",
         .auditListPut: "put people on an exclusion list",
+        .auditImport: "imported subscriptions",
+        .auditImportUndo: "undid an import",
+        .auditTokenConfirm: "declared doubted tokens dead",
+        .auditTokenUndo: "took back what a gateway said of tokens",
         .auditListTake: "took people off an exclusion list",
         .auditListFind: "asked who is on an exclusion list",
         // What stands in the menu and in lists of services.

@@ -89,6 +89,10 @@ extension French {
         .auditListAdd: "a créé une liste d’exclusion",
         .auditListRemove: "a supprimé une liste d’exclusion",
         .auditListPut: "a mis des personnes sur une liste d’exclusion",
+        .auditImport: "a importé des abonnements",
+        .auditImportUndo: "a annulé une importation",
+        .auditTokenConfirm: "a déclaré morts des jetons douteux",
+        .auditTokenUndo: "a annulé des réponses de la passerelle sur des jetons",
         .auditListTake: "a retiré des personnes d’une liste d’exclusion",
         .auditListFind: "a demandé qui figure sur une liste d’exclusion",
         // What stands in the menu and in lists of services.

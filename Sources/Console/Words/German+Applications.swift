@@ -89,6 +89,10 @@ extension German {
         .auditListAdd: "hat eine Ausschlussliste angelegt",
         .auditListRemove: "hat eine Ausschlussliste gelöscht",
         .auditListPut: "hat Personen auf eine Ausschlussliste gesetzt",
+        .auditImport: "hat Abonnements importiert",
+        .auditImportUndo: "hat einen Import zurückgenommen",
+        .auditTokenConfirm: "hat angezweifelte Token für tot erklärt",
+        .auditTokenUndo: "hat Antworten des Gateways zu Token zurückgenommen",
         .auditListTake: "hat Personen von einer Ausschlussliste genommen",
         .auditListFind: "hat gefragt, wer auf einer Ausschlussliste steht",
         // What stands in the menu and in lists of services.

@@ -104,7 +104,7 @@ enum ServerCheck {
         return PostgresError(
             code: .server,
             message: "session_replication_role is replica here: no trigger fires, and outcomes cannot be stored",
-            remedy: "As a superuser: ALTER ROLE … RESET session_replication_role (or ALTER DATABASE, ALTER SYSTEM)."
+            remedy: "As a superuser, take it back (RESET) for the role, the database or the server, wherever it is set."
         )
     }
 
