@@ -169,6 +169,7 @@ struct SendMessageTests {
             ).int64(0, 0)
         }
         // A day that is given up with the transaction that made it.
+        try await fixture.moveDay(1)
         try await connection.run(script: "BEGIN")
         let given = try await day(of: id)
         try await connection.run(script: "ROLLBACK")
@@ -179,7 +180,7 @@ struct SendMessageTests {
         #expect(try await day(of: id) == first, "the day of another delivery")
         try await connection.run(script: "SET pushmta.day_of_\(id) = '\(id)'")
         #expect(try await day(of: id) == first, "no day at all")
-        try await fixture.moveDay(1)
+        try await fixture.moveDay(2)
         let next = try await day(of: id)
         #expect(next != first && next != second)
         #expect(try await day(of: id, key: "k") == first, "a key outlives its day")
