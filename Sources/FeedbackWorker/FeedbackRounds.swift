@@ -36,7 +36,7 @@ struct FeedbackRounds: Sendable {
             let count = try await store.countHits(worker: worker, limit: Self.counted)
             return count.map { FeedbackRound(count: $0, isMore: $0 >= Self.counted) }
         case .alarms:
-            // Whoever else has just looked, it is done; and it is nothing that a worker is shown to have done.
+            // If another process has just looked, that is enough. It is no work to show.
             try await store.noteAlarms()
             return .idle
         case .partitions:

@@ -13,7 +13,7 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_raw_sql', 'schema', 'USAGE', 'pushmta_raw'),
         ('pushmta_web', 'schema', 'USAGE', 'pushmta pushmta_engine'),
         ('pushmta_console', 'schema', 'USAGE', 'pushmta pushmta_engine'),
-        -- Whoever may update or delete may lock the table, and keep all others' preparations and messages waiting.
+        -- A role that may update or delete may lock the table, and keep all preparations and messages waiting.
         ('pushmta_marketing', 'relation', 'SELECT, INSERT', 'pushmta.delivery_exclusion pushmta.delivery_target'),
         ('pushmta_marketing', 'relation', 'SELECT',
             'pushmta.application pushmta.delivery_day pushmta.delivery_failures pushmta.delivery_progress pushmta.delivery_proof '

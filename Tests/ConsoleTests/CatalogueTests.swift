@@ -111,7 +111,7 @@ import Testing
         #expect(found > 60, "buttons were looked at: \(found)")
     }
 
-    /// One that only the Enter key presses has no word: whoever reads the page as text would find two of it.
+    /// One that only the Enter key presses has no word: read as text, the page would have it twice.
     @Test func aButtonThatNobodySeesSaysNothing() throws {
         for (name, text) in try PageRenderer(version: "1").templates {
             #expect(text.firstMatch(of: /<button[^>]*aria-hidden="true"[^>]*>\{\{t\./) == nil, "\(name)")

@@ -146,7 +146,7 @@ import Testing
             #expect(page.text.contains(words), "\(words)")
         }
         let mia = try await site.session(.marketing)
-        // Whoever has signed in finds the way back from a page that there is none of.
+        // Signed in, one finds the way back from a page that does not exist.
         let nothing = try await mia.get("/hosts/nothing")
         #expect(nothing.status == .notFound && nothing.text.contains(#"href="/deliveries""#))
         #expect(try await mia.get("/hosts/settings").status == .forbidden)

@@ -62,7 +62,7 @@ final class ConsoleResponder: Sendable {
         }
     }
 
-    /// Answers what no route is for; whoever has signed in keeps the menu.
+    /// Answers what no route is for; people who have signed in keep the menu.
     func answerNothing(_ request: Request, _ context: ConsoleContext) async -> Response {
         let isSecure = origin(request, context).isSecure
         let cookies = ConsoleCookies(request.headers[values: .cookie], isSecure: isSecure)

@@ -87,7 +87,7 @@ extension English {
         .auditListPut: "put people on an exclusion list",
         .auditImport: "imported subscriptions",
         .auditImportUndo: "undid an import",
-        .auditTokenConfirm: "declared doubted tokens dead",
+        .auditTokenConfirm: "decided that tokens in doubt are dead",
         .auditTokenUndo: "took back what a gateway said of tokens",
         .auditListTake: "took people off an exclusion list",
         .auditListFind: "asked who is on an exclusion list",

@@ -11,12 +11,12 @@ public enum KeyText {
         return String(part)
     }
 
-    /// What a text is that no user key is; nil if it may be one. Never the key itself.
+    /// Why a text cannot be a user key; nil if it can. Never the key itself.
     ///
     /// A number that a spreadsheet or a program has shortened, as 1.23457E+11 and 1.2E11, has lost its last digits; without a point and a
     /// sign, as 1E5, it may be hexadecimal, and no program writes numbers so. 1234567.0 is a number that was no text on its way. A word for
     /// "nothing" is one key for all who have none: what is sent to one of them reaches all.
-    public static func noKey(_ text: String) -> String? {
+    public static func flaw(inUserKey text: String) -> String? {
         // Nearly all keys are told apart by their length or first byte.
         guard let first = text.utf8.first, text.utf8.count < 40 else { return nil }
         if 0x30...0x39 ~= first || first == 0x2B || first == 0x2D,
@@ -39,6 +39,8 @@ public enum KeyText {
         if key.utf8.count > DeviceRegistration.longestKey {
             return "user_key is longer than \(DeviceRegistration.longestKey) bytes"
         }
-        return noKey(key).map { "user_key is \($0): leave it empty where there is none, and export numbers as text" }
+        return flaw(inUserKey: key).map {
+            "user_key is \($0): leave it empty where there is none, and export numbers as text"
+        }
     }
 }

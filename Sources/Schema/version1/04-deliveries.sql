@@ -172,7 +172,7 @@ COMMENT ON TABLE pushmta_engine.delivery_application IS
 CREATE INDEX delivery_application_application ON pushmta_engine.delivery_application (application_id, delivery_id);
 
 -- Blocks of 10,000 numbers, of which the last ends below 2^31: a small delivery wastes one, so that 214,000 have numbers of their own
--- before they begin anew, and ten million messages are a thousand steps of the sequence.
+-- before the sequence starts over, and ten million messages are a thousand steps of the sequence.
 CREATE SEQUENCE pushmta_engine.message_id_block AS integer MAXVALUE 214748 CYCLE;
 COMMENT ON SEQUENCE pushmta_engine.message_id_block IS
     'Which numbers for int32 message ids are taken next: block b ends with 10000 x b. Not a lock, which an open transaction would hold.';
@@ -217,7 +217,7 @@ BEGIN
     LOOP
         first := nextval('message_id_block');
         last := coalesce((SELECT max(b.n) FROM (SELECT nextval('message_id_block') AS n FROM generate_series(2, blocks)) b), first);
-        -- Not where another session took one in between, or where they begin anew.
+        -- Not where another session took one in between, or where the sequence starts over.
         EXIT WHEN last = first + blocks - 1;
     END LOOP;
     INSERT INTO message_id_range (delivery_id, first_id, last_id) VALUES (delivery, first * 10000 - 9999, last * 10000)
@@ -256,7 +256,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.reserve_message_ids(bigint) IS
     'Takes the numbers for a delivery''s int32 message ids, if one of its applications has them: as many as it can have '
-    'messages, behind those that were taken last. After 214,748 blocks they begin anew; as a hit names its delivery too, an id '
+    'messages, behind those that were taken last. After 214,748 blocks they start over; as a hit names its delivery too, an id '
     'that comes again is no other message''s.';
 
 -- Explicit targets, filled by marketing systems before the start.

@@ -386,8 +386,8 @@ BEGIN
     UPDATE alarm_look SET looked_at = moment;
     WITH alarms AS MATERIALIZED (
         SELECT DISTINCT ON (a.code, a.subject_kind, a.subject) a.* FROM pushmta.alarm a
-        -- While the database is away nobody is heard of, and nobody looks. Heartbeats come each second: who was not silent yet at the
-        -- last look may only have had no database since, and is gone if he is so at the next look, too.
+        -- While the database is away there are no heartbeats and no looks. A process that was not silent yet at the last look may only
+        -- have had no database since; if it is still silent at the next look, it is gone.
         WHERE a.code NOT IN ('host_gone', 'child_gone') OR a.since < last_look - interval '3 seconds'
         ORDER BY a.code, a.subject_kind, a.subject, a.severity, a.text
     ), known AS MATERIALIZED (

@@ -223,7 +223,7 @@ struct DeviceBody: Sendable {
     }
 
     private static func problem(userKey key: String) -> String? {
-        KeyText.noKey(key).map { "is \($0): send whole numbers as text, and no userKey where there is none" }
+        KeyText.flaw(inUserKey: key).map { "is \($0): send whole numbers as text, and no userKey where there is none" }
             ?? problem(key: key)
     }
 

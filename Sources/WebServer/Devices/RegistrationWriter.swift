@@ -97,10 +97,22 @@ final class RegistrationWriter: Sendable {
             return await store(registrations, until: deadline)
         }
         return await storeAround(
-            (try? await store.busyRegistrations(registrations)) ?? [],
+            await busy(registrations, until: deadline),
             registrations,
             until: deadline
         )
+    }
+
+    /// The places of those whose rows another transaction holds; none if the server does not say in time.
+    private func busy(
+        _ registrations: [PlacedRegistration],
+        until deadline: ContinuousClock.Instant
+    ) async -> Set<Int> {
+        let rest = max(deadline - .now, Self.retryPause)
+        let look = await Attempt<Set<Int>>().run(within: rest) { [store] in
+            try await store.busyRegistrations(registrations)
+        }
+        return (try? look?.get()) ?? []
     }
 
     private func storeAround(
@@ -141,7 +153,7 @@ final class RegistrationWriter: Sendable {
                 return await divide(registrations, until: deadline, because: failure)
             case .locked where conflicts < Self.mostLocks:
                 conflicts += 1
-                let busy = (try? await store.busyRegistrations(registrations)) ?? []
+                let busy = await busy(registrations, until: deadline)
                 if !busy.isEmpty { return await storeAround(busy, registrations, until: deadline) }
             case .locked where registrations.count > 1 && .now < deadline:
                 return await divide(registrations, until: deadline, because: failure)

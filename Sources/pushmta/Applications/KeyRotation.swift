@@ -103,7 +103,7 @@ struct KeyRotation: Sendable {
         StandardOutput.line(
             sealed == 0 && failures.isEmpty
                 ? "Every credential is sealed under the key \(key) already."
-                : "\(sealed) of \(total) credentials were sealed anew under the key \(key)."
+                : "\(sealed) of \(total) credentials were sealed again under the key \(key)."
         )
         guard failures.isEmpty else {
             throw CommandFailure(

@@ -191,7 +191,9 @@ import Testing
             let key = keys.current.keyID
             #expect(try await site.store.reseal(row.id, from: before, to: key, sealed: sealed))
             #expect(
-                try await run(site, ["credential", "rotate-key"]).output.contains("1 of 2 credentials were sealed anew")
+                try await run(site, ["credential", "rotate-key"]).output.contains(
+                    "1 of 2 credentials were sealed again"
+                )
             )
             #expect(try await site.store.credentials().allSatisfy { $0.sealKeyID == key })
             #expect(try await run(site, ["doctor"]).output.contains("opens"))

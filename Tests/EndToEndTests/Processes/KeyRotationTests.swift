@@ -33,7 +33,7 @@ import Testing
         try await site.openAll()
         #expect(try leftovers(site).isEmpty)
         let last = try await site.run(Self.rotate)
-        #expect(last.output.contains("3 of 3 credentials were sealed anew"))
+        #expect(last.output.contains("3 of 3 credentials were sealed again"))
         #expect(try await site.run(["credential", "rotate-key", "--drop-old"]).output.contains("alone now"))
         try await site.openAll()
         #expect(try CredentialKeyFile.keyring(site.settings).keyIDs.count == 1)

@@ -112,7 +112,7 @@ struct AlarmHistoryTests {
         #expect(critical.id == warning.id && critical.alarm.severity == .critical)
         #expect(critical.acknowledgement == nil)
         #expect(try await fixture.store.unseenAlarms().critical == 1)
-        // Whoever has seen the worst need not look again when it is less.
+        // What was acknowledged at its worst stays so when it is less.
         try await fixture.store.acknowledgeAlarm(warning.id, by: AuditAuthor(name: "max", origin: "here"))
         try await fixture.sql("UPDATE pushmta_engine.credential SET expires_at = now() + interval '5 days 1 hour'")
         #expect(try await record().acknowledgement?.by == "max")

@@ -39,7 +39,7 @@ struct ForeignValueTests {
             "SELECT count(pushmta_engine.note_web_certificate('h', 'f' || g, 4000000000)) FROM generate_series(1, 1100) g"
         )
         #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.web_certificate") == 101)
-        // Who is noted anew has room, however many were made up before.
+        // A new one has room, however many were made up before.
         try await fixture.store.noteWebCertificate(host: "new", file: "f", expires: 1_000_000_000)
         #expect(Set(try await fixture.alarms("certificate_expiry").map(\.subject)) == ["new", "real"])
     }
