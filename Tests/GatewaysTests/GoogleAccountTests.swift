@@ -285,7 +285,7 @@ import Testing
         } else {
             Issue.record("\(missing)")
         }
-        let asked = try server.lines("asked")
+        let asked = try await server.lines("asked", count: 9)
         #expect(asked.count == 9)
         #expect(asked[0].contains("subject_token=from-file&") && asked[0].contains("firebase.messaging"))
         #expect(asked[1] == "GET /subject - me ")

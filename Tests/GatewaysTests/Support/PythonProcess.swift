@@ -46,28 +46,26 @@ final class PythonProcess: Sendable {
         }
     }
 
-    /// The rest of each line that begins with a word, so far.
-    func lines(_ word: String) throws -> [String] {
-        let (text, _) = output.withLock { $0 }
-        return text.split(separator: "\n").filter { $0.hasPrefix(word + " ") }.map {
-            String($0.dropFirst(word.count + 1))
+    /// Waits for a number of lines that begin with a word, and gives back the rest of each: what a script printed before
+    /// it answered comes by a thread of its own, and may be read after the answer.
+    func lines(_ word: String, count: Int) async throws -> [String] {
+        let deadline = ContinuousClock.now + .seconds(60)
+        while true {
+            let (text, isComplete) = output.withLock { $0 }
+            // Only whole lines: the last one may be cut.
+            let whole = text[..<(text.lastIndex(of: "\n") ?? text.startIndex)]
+            let found = whole.split(separator: "\n").filter { $0.hasPrefix(word + " ") }
+            if found.count >= count { return found.map { String($0.dropFirst(word.count + 1)) } }
+            if isComplete || ContinuousClock.now >= deadline {
+                throw NotSeen(description: "\(found.count) of \(count) lines \"\(word) …\" in: \(text)")
+            }
+            try await Task.sleep(for: .milliseconds(10))
         }
     }
 
     /// Waits for the first line that begins with a word, and gives back the rest of it.
     func line(_ word: String) async throws -> String {
-        let deadline = ContinuousClock.now + .seconds(60)
-        while ContinuousClock.now < deadline {
-            let isComplete = output.withLock { $0.isComplete }
-            // Only whole lines: the last one may be cut.
-            let whole = output.withLock { seen in seen.text.lastIndex(of: "\n").map { String(seen.text[...$0]) } } ?? ""
-            for line in whole.split(separator: "\n") where line.hasPrefix(word + " ") {
-                return String(line.dropFirst(word.count + 1))
-            }
-            if isComplete { break }
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        throw NotSeen(description: "no line \"\(word) …\" in: \(output.withLock { $0.text })")
+        try await lines(word, count: 1)[0]
     }
 
     func terminate() {
