@@ -79,7 +79,8 @@ struct BinaryConformanceTests {
             let (outcomes, doubts) = await fixture.collector.deliver(batch, through: gateway)
             await gateway.shutdown()
             #expect(outcomes.count == 500 && doubts == 0)
-            let frames = try await server.lines("frame", count: 500).map { try JSONDecoder().decode(Frame.self, from: Data($0.utf8)) }
+            let lines = try await server.lines("frame", count: 500)
+            let frames = try lines.map { try JSONDecoder().decode(Frame.self, from: Data($0.utf8)) }
             let taken = frames.filter { !$0.refused }
             #expect(outcomes.count { $0.outcomeClass == .accepted } == taken.count)
             #expect(outcomes.count { $0.reason == "InvalidPayloadSize" } == frames.count - taken.count)
