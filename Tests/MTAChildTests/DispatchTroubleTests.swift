@@ -64,6 +64,23 @@ import Testing
         #expect(closing.retries.contains { $0.delayMilliseconds == 0 }, "due at once: a probe may find out with them")
     }
 
+    @Test func aQuotaOfTheProjectLeavesPartsWhole() throws {
+        var dispatch = dispatch()
+        send(&dispatch, DispatchFixture.part(1, size: 100, delivery: try DispatchFixture.delivery()))
+        let outcomes = (0..<100).map { (index: Int32) in
+            guard index >= 40 else { return accepted(index) }
+            var quota = refusal(index, status: 429, reason: "RATE_LIMIT_EXCEEDED")
+            quota.applicationWide = true
+            return quota
+        }
+        let actions = dispatch.handle(.resolved(batchID: 100, outcomes: outcomes), now: now)
+        #expect(entered(actions))
+        let stored = dispatch.storing.take()
+        #expect(stored?.batch.closing.isEmpty ?? true, "no retry part")
+        let back = actions + dispatch.handle(.stored(StoreReport(), claims: [], windowRows: 40), now: now)
+        #expect(released(back).count == 1 && dispatch.parts.isEmpty)
+    }
+
     @Test func whatIsLeftOfAPartGoesBackAndKnowsWhatWasRefused() throws {
         var dispatch = dispatch()
         send(&dispatch, DispatchFixture.part(1, size: 100, slice: 50, delivery: try DispatchFixture.delivery()))

@@ -105,7 +105,8 @@ extension DispatchState {
     private static let passWindow = Duration.seconds(10)
 
     /// A message of many that were never refused before goes to a part of its own, due at once, for others to go first as probes; a lone
-    /// one, or one of those that were all refused before, stays in its part and goes back with it.
+    /// one, or one of those that were all refused before, stays in its part and goes back with it. So does one that found the quota of the
+    /// whole project used up: no message is to blame, and none need go first.
     private mutating func refusedInTrouble(
         _ outcome: Outcome,
         _ flight: inout Flight,
@@ -113,8 +114,8 @@ extension DispatchState {
         _ now: Int64
     ) {
         part.times.refused(outcome, now: now)
-        guard circuit != .open, !permission.isShuttingDownFast, !part.isFenced, part.claimed.refusals == 0,
-            part.open > 1 || !part.retries.isEmpty
+        guard circuit != .open, !permission.isShuttingDownFast, !part.isFenced, !outcome.applicationWide,
+            part.claimed.refusals == 0, part.open > 1 || !part.retries.isEmpty
         else { return flight.unsent.append(outcome.index) }
         flight.decide(outcome.index)
         let asked = outcome.isPauseAdvice ? 0 : Int64(outcome.retryAfterMilliseconds ?? 0)
