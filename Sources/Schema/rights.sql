@@ -114,7 +114,10 @@ DROP FUNCTION IF EXISTS pushmta_engine.read_view(text, text[], boolean);
 CREATE FUNCTION pushmta_engine.read_view(query text, user_keys text[], shows_plan boolean) RETURNS SETOF text[]
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
 DECLARE
+    -- 16 KiB for each of a thousand people: no gateway takes a message a third as long.
+    most CONSTANT integer := 16777216;
     line text;
+    list text[];
 BEGIN
     IF current_user <> 'pushmta_reader' THEN
         RAISE EXCEPTION 'pushmta_engine.read_view belongs to %, and so reads nothing.', current_user
@@ -124,7 +127,13 @@ BEGIN
             RETURN NEXT ARRAY[line];
         END LOOP;
     ELSE
-        RETURN QUERY EXECUTE query USING user_keys;
+        FOR list IN EXECUTE query USING user_keys LOOP
+            IF pg_column_size(list) > most THEN
+                RAISE EXCEPTION 'A view gives more than % MiB for % people.', most >> 20, cardinality(user_keys)
+                    USING ERRCODE = 'program_limit_exceeded';
+            END IF;
+            RETURN NEXT list;
+        END LOOP;
     END IF;
 END $body$;
 REVOKE ALL ON FUNCTION pushmta_engine.read_view(text, text[], boolean) FROM PUBLIC;

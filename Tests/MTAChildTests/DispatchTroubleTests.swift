@@ -81,6 +81,23 @@ import Testing
         #expect(released(back).count == 1 && dispatch.parts.isEmpty)
     }
 
+    @Test func aQuotaThatOthersPassIsWaitedForAsLongAsTheGatewayAsks() throws {
+        var dispatch = dispatch()
+        send(&dispatch, DispatchFixture.part(1, size: 100, delivery: try DispatchFixture.delivery()))
+        let outcomes = (0..<100).map { (index: Int32) in
+            guard index < 10 else { return accepted(index) }
+            var quota = refusal(index, status: 429, reason: "RATE_LIMIT_EXCEEDED")
+            quota.applicationWide = true
+            quota.retryAfterMilliseconds = 30_000
+            return quota
+        }
+        let actions = dispatch.handle(.resolved(batchID: 100, outcomes: outcomes), now: now)
+        let resendsSoon = actions.contains { if case .resendLater = $0 { true } else { false } }
+        #expect(!entered(actions) && !resendsSoon)
+        let retries = try #require(dispatch.storing.take()?.batch.closing.first).retries
+        #expect(retries.flatMap(\.sequences).count == 10 && retries.allSatisfy { $0.delayMilliseconds >= 30_000 })
+    }
+
     @Test func whatIsLeftOfAPartGoesBackAndKnowsWhatWasRefused() throws {
         var dispatch = dispatch()
         send(&dispatch, DispatchFixture.part(1, size: 100, slice: 50, delivery: try DispatchFixture.delivery()))

@@ -366,6 +366,21 @@ struct ImportAgeTests {
         )
     }
 
+    @Test("An undo leaves what another transaction holds, and takes it back the next time")
+    func heldUndo() async throws {
+        let fixture = try await StoreFixture.make()
+        let rows = [Self.row("ada"), Self.row("ben", token: String(repeating: "b", count: 64))]
+        let id = try required(try await run(fixture, rows).id)
+        let other = try await fixture.database.connect()
+        try await other.run(script: "BEGIN; SELECT FROM pushmta_engine.subscription WHERE user_key = 'ada' FOR UPDATE")
+        var undone = try await fixture.store.undoImport(id)
+        #expect(undone.removed == 1 && undone.left == 1)
+        try await other.run(script: "ROLLBACK")
+        await other.close()
+        undone = try await fixture.store.undoImport(id)
+        #expect(undone.removed == 1 && undone.left == 0)
+    }
+
     @Test("After a day an import cannot be undone, and what it remembers goes; a forgotten user is not in it")
     func oldImports() async throws {
         let fixture = try await StoreFixture.make()

@@ -76,6 +76,8 @@ struct CutOffRound {
     private static let leastBytes: Int64 = 4_096
     /// How long a host is looked at to tell whether it sends.
     private static let silence = Duration.milliseconds(500)
+    /// Until then a host that was cut off has sent something: it empties its window within a lease.
+    private static let patience = Duration.seconds(5)
 
     let site: DrillSite
     let network: DrillNetwork
@@ -89,15 +91,12 @@ struct CutOffRound {
     /// - Parameter keepsJournal: Otherwise the host dies while it is cut off, its journals and its id with it.
     func run(keepsJournal: Bool) async throws {
         let place = site.hosts[host]
-        try await untilItSends("host \(place.name) sends")
+        let cut = try await cutWhileItSends(place)
         let lostBefore = try await site.lostClaims()
-        let cut = try await site.fault("host \(place.name) is cut off from the database") {
-            try await network.cut(host)
-        }
-        try await untilItSends("host \(place.name) still sends when it is cut off")
         // It may get another id below.
         let hostID = place.hostID
         let held = try await leases(ofHost: hostID)
+        site.expect(!held.isEmpty, "host \(place.name) held no part when it was cut off")
         if !keepsJournal {
             try await site.pause(milliseconds: 0...3_000)
             try await site.fault("host \(place.name) dies with its journals") {
@@ -121,6 +120,28 @@ struct CutOffRound {
         if !keepsJournal { try await place.start() }
         try await site.measureRecovery(of: heal.what, to: rate, before: cut.moment, since: heal.moment)
         try await untilItSends("host \(place.name) sends again")
+    }
+
+    /// Cuts the host off; again if the other hosts held all that was left at that moment, so that it had nothing to send.
+    private func cutWhileItSends(_ place: DrillHost) async throws -> DrillFault {
+        for _ in 0..<10 {
+            try await untilItSends("host \(place.name) sends")
+            var last: Int64 = 0
+            let cut = try await site.fault("host \(place.name) is cut off from the database") {
+                try await network.cut(host)
+                last = network.bytesToGateways(host)
+            }
+            let deadline = ContinuousClock.now + Self.patience
+            while ContinuousClock.now < deadline {
+                try await Task.sleep(for: Self.silence)
+                let now = network.bytesToGateways(host)
+                if now - last > Self.leastBytes { return cut }
+                last = now
+            }
+            site.note("host \(place.name) had nothing to send when it was cut off")
+            try await network.heal(host)
+        }
+        throw DrillFailure("host \(place.name) sent nothing each time that it was cut off")
     }
 
     /// The parts that the host holds in the database's eyes.

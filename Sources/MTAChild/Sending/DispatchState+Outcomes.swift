@@ -27,6 +27,7 @@ extension DispatchState {
             if part.delivery.ambiguityPolicy == .report { window.reported -= 1 }
             resolve(resolved[index], &flight, &part, now, &results)
         }
+        settleQuotaRefusals(&flight, &part, now)
         counters.progress += 1
         parts[flight.claim] = part
         flight.letGo()

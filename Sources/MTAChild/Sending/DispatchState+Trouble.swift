@@ -61,7 +61,6 @@ extension DispatchState {
         _ now: Int64,
         _ answer: inout JournalAnswer
     ) {
-        let row = flight.rows[Int(outcome.index)]
         gateway.silence.answered(at: moment)
         let isTheirs = outcome.fault.isBounded && part.claimed.isRefusedAlone
         if !isTheirs {
@@ -76,6 +75,26 @@ extension DispatchState {
         // A replay of the journal has to send it again, and at no cost.
         answer.outcomeClass = .unprocessed
         if outcome.fault == .unknown { gateway.unknownReasons[part.claimed.deliveryID, default: 0] += 1 }
+        // What comes after it in the same read says whether it is trouble.
+        guard !outcome.applicationWide else { return gateway.quotaRefusals.append(outcome) }
+        wait(for: outcome, &flight, &part, now)
+    }
+
+    /// Sees to the messages of a read that found the quota of the whole project used up.
+    mutating func settleQuotaRefusals(_ flight: inout Flight, _ part: inout HeldPart, _ now: Int64) {
+        guard !gateway.quotaRefusals.isEmpty else { return }
+        for outcome in gateway.quotaRefusals { wait(for: outcome, &flight, &part, now) }
+        gateway.quotaRefusals = []
+    }
+
+    /// In trouble with the rest of the part, or in a part of its own where others pass.
+    private mutating func wait(
+        for outcome: Outcome,
+        _ flight: inout Flight,
+        _ part: inout HeldPart,
+        _ now: Int64
+    ) {
+        let row = flight.rows[Int(outcome.index)]
         guard trouble == .none, circuit != .open, !permission.isGivingBack, !part.isFenced,
             !gateway.detector.isCertain
         else { return refusedInTrouble(outcome, &flight, &part, now) }

@@ -318,6 +318,8 @@ struct GatewayView: Sendable {
     var unknownReasons: [Int64: Int] = [:]
     /// Wrong credentials that are stored with the gateway, in its words, of which this child has told.
     var wrongCredentials: Set<String> = []
+    /// Refusals of the read at hand for the quota of the whole project.
+    var quotaRefusals: [Outcome] = []
     /// The one of which it has not told yet.
     var untoldCredential: String?
 

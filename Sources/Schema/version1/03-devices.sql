@@ -385,6 +385,8 @@ DECLARE
     found record;
 BEGIN
     LOCK TABLE pushmta_engine.registration_lock IN SHARE ROW EXCLUSIVE MODE;
+    -- Registrations wait meanwhile: the caller tries again when nobody holds a row.
+    PERFORM set_config('lock_timeout', '100ms', true);
     last_id := (SELECT max(x.id) FROM (SELECT s.id FROM subscription s WHERE s.application_id = application AND s.id > behind
         ORDER BY s.id LIMIT most) x);
     SELECT array_agg(s.push_token) AS tokens, array_agg(s.device_id) AS device_ids, array_agg(s.locale) AS locales,
@@ -500,6 +502,8 @@ BEGIN
     ids := ARRAY(SELECT c.subscription_id FROM subscription_import_change c WHERE c.import_id = import AND c.subscription_id > behind
         ORDER BY c.subscription_id LIMIT most);
     last_id := ids[cardinality(ids)];
+    -- Registrations wait meanwhile, so what others hold is left.
+    ids := ARRAY(SELECT s.id FROM subscription s WHERE s.id = ANY(ids) ORDER BY s.id FOR UPDATE SKIP LOCKED);
     removed := 0;
     IF NOT enables THEN
         WITH gone AS (
@@ -531,7 +535,8 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.undo_import_step(bigint, bigint, integer, boolean) IS
     'Undoes an import for up to so many of its subscriptions after an id, and forgets what it has undone: first, with enables = false, '
-    'what it made or enabled, then the rest. What has changed since is left as it is. last_id is null at the end.';
+    'what it made or enabled, then the rest. What has changed since, or is held by another transaction, is left as it is. last_id is null '
+    'at the end.';
 
 CREATE FUNCTION pushmta_engine.purge_imports(most integer) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$

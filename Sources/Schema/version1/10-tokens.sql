@@ -48,6 +48,7 @@ CREATE TABLE pushmta_engine.token_refusal (
 COMMENT ON TABLE pushmta_engine.token_refusal IS
     'How many tokens gateways called dead, of how many messages: a row for each batch of outcomes with such answers in the last minutes.';
 CREATE INDEX token_refusal_time ON pushmta_engine.token_refusal (created_at);
+CREATE INDEX token_refusal_application ON pushmta_engine.token_refusal (application_id);
 
 CREATE TABLE pushmta_engine.token_refusal_past (
     application_id integer PRIMARY KEY,
@@ -152,19 +153,30 @@ DECLARE
 BEGIN
     PERFORM fold_token_refusals();
     FOR mass IN
-        SELECT r.application_id, sum(r.refused)::bigint AS refused, sum(r.answered)::bigint AS answered, min(r.created_at) AS first_at
-        FROM token_refusal r LEFT JOIN token_refusal_past p ON p.application_id = r.application_id
-        WHERE r.created_at > now() - interval '1 minute'
-        GROUP BY r.application_id, p.refused, p.answered
-        HAVING is_mass_refusal(sum(r.refused), sum(r.answered), p.refused, p.answered)
+        SELECT m.application_id, coalesce(w.refused, m.refused) AS refused, coalesce(w.answered, m.answered) AS answered,
+            coalesce(w.first_at, m.first_at) AS first_at
+        FROM (
+            SELECT r.application_id, sum(r.refused)::bigint AS refused, sum(r.answered)::bigint AS answered,
+                min(r.created_at) AS first_at, sum(r.refused) FILTER (WHERE r.created_at > now() - interval '10 seconds') AS last_refused,
+                sum(r.answered) FILTER (WHERE r.created_at > now() - interval '10 seconds') AS last_answered
+            FROM token_refusal r WHERE r.created_at > now() - interval '1 minute' GROUP BY r.application_id
+        ) m
+        LEFT JOIN token_refusal_past p ON p.application_id = m.application_id
+        -- Where a minute has too few answers to say anything, all that is not the past yet does.
+        CROSS JOIN LATERAL (
+            SELECT sum(r.refused)::bigint AS refused, sum(r.answered)::bigint AS answered, min(r.created_at) AS first_at
+            FROM token_refusal r WHERE r.application_id = m.application_id AND m.answered < 20
+        ) w
+        WHERE is_mass_refusal(m.refused, m.answered, p.refused, p.answered)
             -- Ten seconds of nothing else are few of the answers of a busy minute.
-            OR is_mass_refusal(sum(r.refused) FILTER (WHERE r.created_at > now() - interval '10 seconds'),
-                sum(r.answered) FILTER (WHERE r.created_at > now() - interval '10 seconds'), p.refused, p.answered)
-        ORDER BY r.application_id
+            OR is_mass_refusal(m.last_refused::double precision, m.last_answered::double precision, p.refused, p.answered)
+            OR is_mass_refusal(w.refused, w.answered, p.refused, p.answered)
+        ORDER BY m.application_id
     LOOP
         PERFORM keep_out_of_past(mass.application_id);
-        INSERT INTO token_doubt (application_id, refused, answered)
-        VALUES (mass.application_id, mass.refused, mass.answered) ON CONFLICT DO NOTHING;
+        INSERT INTO token_doubt (application_id, began_at, first_at, refused, answered)
+        VALUES (mass.application_id, least(now(), mass.first_at + interval '2 minutes'),
+            least(now(), mass.first_at + interval '2 minutes'), mass.refused, mass.answered) ON CONFLICT DO NOTHING;
         IF NOT FOUND THEN
             -- One of all hosts is enough, once a second.
             UPDATE token_doubt d SET seen_at = now(), refused = greatest(d.refused, mass.refused),
@@ -181,20 +193,27 @@ BEGIN
     END LOOP;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.judge_token_refusals() IS
-    'Checks whether an application''s gateway called more tokens dead within a minute than a fleet loses. Then its answers about tokens, '
+    'Checks whether an application''s gateway called more tokens dead than a fleet loses: within a minute, or within ten of an application '
+    'that has fewer than 20 answers in one. Then its answers about tokens, '
     'and those until a minute after, are in doubt: the messages have ended, and the tokens wait.';
 
 CREATE FUNCTION pushmta_engine.resolve_doubted_tokens(application integer, confirmed boolean, older_than interval, most integer)
-    RETURNS integer LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+    RETURNS integer LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 #variable_conflict use_variable
 DECLARE
-    events bigint[] := ARRAY(SELECT e.id FROM token_event e WHERE e.state = 'doubted'
-        AND (application IS NULL OR e.application_id = application) AND e.created_at <= now() - older_than
+    -- What others hold takes nobody's place.
+    events bigint[] := ARRAY(SELECT e.id FROM token_event e JOIN subscription s ON s.id = e.subscription_id
+        WHERE e.state = 'doubted' AND (application IS NULL OR e.application_id = application) AND e.created_at <= now() - older_than
         ORDER BY e.id LIMIT most FOR NO KEY UPDATE SKIP LOCKED);
     decided integer[];
 BEGIN
-    PERFORM FROM subscription s WHERE s.id IN (SELECT e.subscription_id FROM token_event e WHERE e.id = ANY(events))
-        ORDER BY s.id FOR NO KEY UPDATE;
+    IF cardinality(events) < coalesce(most, 2147483647) THEN
+        events := events || ARRAY(SELECT e.id FROM token_event e
+            WHERE e.state = 'doubted' AND (application IS NULL OR e.application_id = application) AND e.created_at <= now() - older_than
+                AND NOT EXISTS (SELECT FROM subscription s WHERE s.id = e.subscription_id)
+            ORDER BY e.id LIMIT most FOR NO KEY UPDATE SKIP LOCKED);
+    END IF;
     IF confirmed THEN
         UPDATE subscription s SET enabled = false, disabled_at = now(), disabled_reason = 'token_invalid',
             quarantine_status = 2, quarantined_at = now(), last_error_at = now(), quarantine_reason = e.reason
@@ -451,7 +470,7 @@ COMMENT ON FUNCTION pushmta_engine.heal_soft_errors(integer, interval) IS
     'Forgets the errors of up to so many subscriptions that had none for the healing time, unless a refusal of their token is in doubt: '
     'that is decided by itself, and until then a message that gets through must be noted. Returns how many.';
 
-CREATE FUNCTION pushmta.undo_token_effects(delivery bigint) RETURNS bigint
+CREATE FUNCTION pushmta.undo_token_effects(delivery bigint, most integer DEFAULT NULL) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
@@ -465,7 +484,7 @@ BEGIN
     END IF;
     events := ARRAY(SELECT e.id FROM token_event e
         WHERE e.delivery_id = delivery AND e.kind IN ('invalid', 'canonical', 'soft_error')
-            AND e.state IN ('pending', 'held', 'doubted', 'applied') ORDER BY e.id FOR NO KEY UPDATE);
+            AND e.state IN ('pending', 'held', 'doubted', 'applied') ORDER BY e.id DESC LIMIT most FOR NO KEY UPDATE);
     PERFORM FROM subscription s WHERE s.id IN (
             SELECT e.subscription_id FROM token_event e WHERE e.id = ANY(events)
             UNION SELECT e.other_subscription_id FROM token_event e WHERE e.id = ANY(events))
@@ -512,39 +531,37 @@ BEGIN
     END IF;
     RETURN cardinality(events);
 END $$;
-COMMENT ON FUNCTION pushmta.undo_token_effects(bigint) IS
+COMMENT ON FUNCTION pushmta.undo_token_effects(bigint, integer) IS
     'Takes back what the answers to a delivery''s messages did to tokens: subscriptions that they disabled are enabled again, '
     'unless their token was registered anew meanwhile, replaced tokens come back, soft errors are not counted, and what was '
-    'not applied yet never will be. Returns the number of events.';
+    'not applied yet never will be. Returns the number of events; with most it takes back the last ones only, for a caller that repeats it '
+    'until it returns 0.';
 
-CREATE FUNCTION pushmta.resolve_doubted_tokens(application text, confirmed boolean) RETURNS bigint
+CREATE FUNCTION pushmta.resolve_doubted_tokens(application text, confirmed boolean, most integer DEFAULT NULL) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     found_id integer := (SELECT a.id FROM pushmta_engine.application a WHERE a.name = application);
-    resolved bigint := 0;
-    one integer;
+    resolved integer := 0;
 BEGIN
     IF found_id IS NULL THEN
         RAISE EXCEPTION 'There is no application %.', application
             USING ERRCODE = 'PM001', HINT = 'pushmta app list shows them.';
     END IF;
-    LOOP
-        -- A caller that says nothing changes nothing.
-        EXIT WHEN confirmed IS NULL;
-        one := resolve_doubted_tokens(found_id, confirmed, interval '0', 10000);
-        resolved := resolved + one;
-        EXIT WHEN one = 0;
-    END LOOP;
+    -- A caller that says nothing changes nothing.
+    IF confirmed IS NOT NULL THEN
+        resolved := resolve_doubted_tokens(found_id, confirmed, interval '0', most);
+    END IF;
     IF resolved > 0 THEN
         PERFORM note_change(CASE WHEN confirmed THEN 'token.confirm' ELSE 'token.undo' END, application, resolved::text);
     END IF;
     RETURN resolved;
 END $$;
-COMMENT ON FUNCTION pushmta.resolve_doubted_tokens(text, boolean) IS
+COMMENT ON FUNCTION pushmta.resolve_doubted_tokens(text, boolean, integer) IS
     'Decides about all refusals of an application''s tokens that are in doubt because so many came at once: confirmed, the tokens are '
     'dead, unless their devices have registered or got a message since; else the gateway was wrong, and the refusals are void. '
-    'Returns the number of refusals.';
+    'Returns the number of refusals; with most it decides about so many at most, for a caller that repeats it until it returns 0. '
+    'Subscriptions that another transaction holds are passed over.';
 
 CREATE FUNCTION pushmta_engine.end_quarantine(device bigint) RETURNS void
     LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$

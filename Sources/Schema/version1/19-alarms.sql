@@ -112,7 +112,7 @@ CROSS JOIN LATERAL (SELECT sum(p.size - p.handed_over - p.sent - p.failed - p.ig
 WHERE w.ended_at IS NULL AND c.messages > 0
 UNION ALL
 SELECT 'critical', 'tokens_doubted', 'application', a.name,
-    format('its gateway called %s of the last %s tokens dead within a minute, far more than a fleet loses: the messages have failed, but '
+    format('its gateway called %s of the last %s tokens dead, far more than a fleet loses: the messages have failed, but '
         'the tokens stay as they are (%s refusals are in doubt). A token is dead once the gateway says so again at least six hours later; '
         'the rest are decided after mta.quarantine.doubtDays', d.refused, d.answered, c.n),
     format('if the gateway or the credential was wrong: pushmta quarantine doubted %s --undo; if the tokens are dead: pushmta quarantine '
@@ -268,11 +268,19 @@ FROM (
             WHERE p.delivery_id = d.id AND p.external_account_id = e.id AND p.state <> 'done'))
 ) w GROUP BY w.name
 UNION ALL
--- Started and not begun, though nothing holds it: no supervisor prepares, or deliveries are started faster than prepared.
+-- Started and not begun: no supervisor prepares, deliveries are started faster than prepared, or somebody has locked them. Who has locked
+-- a row is known to those that wait for it, and nobody does; whoever has leaves a lock of the table.
 SELECT 'warning', 'deliveries_unprepared', 'deliveries', '',
     format(CASE count(*) WHEN 1 THEN 'a delivery was to start %2$s s ago, but no supervisor prepares it'
         ELSE '%1$s deliveries were to start, the oldest %2$s s ago, but no supervisor prepares them' END, count(*),
-        floor(extract(epoch FROM now() - min(d.start_at)))::bigint),
+        floor(extract(epoch FROM now() - min(d.start_at)))::bigint)
+    || coalesce((SELECT '; open transactions that may hold deliveries: ' || string_agg(format('session %s of %s%s', a.pid,
+            coalesce(a.usename, 'an unknown role'), coalesce(' (' || nullif(a.application_name, '') || ')', '')), ', ' ORDER BY a.pid)
+        FROM pg_stat_activity a
+        WHERE a.pid IN (SELECT l.pid FROM pg_locks l WHERE l.relation = 'pushmta_engine.delivery'::regclass AND l.granted
+                AND l.database = (SELECT b.oid FROM pg_database b WHERE b.datname = current_database())
+                AND l.mode IN ('RowShareLock', 'RowExclusiveLock'))
+            AND a.application_name NOT LIKE 'pushmta/%' AND coalesce(a.xact_start < now() - interval '10 s', true)), ''),
     'pushmta status shows whether a supervisor runs; a large delivery that is being prepared holds up others',
     min(d.start_at), NULL
 FROM pushmta_engine.delivery d
@@ -281,7 +289,7 @@ HAVING count(*) > 0
 UNION ALL
 -- Those that wait for one thing raise one alarm, as many as they are.
 SELECT 'warning', 'delivery_waiting', 'delivery', min(d.id)::text,
-    format('%s cannot be prepared now, which is tried again each minute until %s validity is over: %s',
+    format('%s cannot be prepared now, which is tried again at least once a minute until %s validity is over: %s',
         CASE WHEN count(*) = 1 THEN 'it' ELSE format('it and %s others', count(*) - 1) END,
         CASE WHEN count(*) = 1 THEN 'its' ELSE 'their' END, d.wait_reason), '', NULL,
     CASE WHEN count(*) = 1 THEN min(d.id) END
@@ -289,7 +297,7 @@ FROM pushmta_engine.delivery d WHERE d.state IN ('pending', 'preparing') AND d.w
 UNION ALL
 -- Of several reasons one is shown, always the same: who puts that right sees the next. A part that was sent in part was loaded.
 SELECT 'warning', 'delivery_waiting', 'delivery', w.delivery_id::text,
-    format('%s of its messages cannot be loaded or sent now, which is tried again each minute until its validity is over: %s',
+    format('%s of its messages cannot be loaded or sent now, which is tried again at least once a minute until its validity is over: %s',
         w.messages, w.reason), '', NULL, w.delivery_id
 FROM (
     SELECT p.delivery_id, max(p.load_error) AS reason, sum(p.size - p.handed_over - p.sent - p.failed - p.ignored

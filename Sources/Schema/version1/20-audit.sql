@@ -3,9 +3,12 @@
 CREATE FUNCTION pushmta_engine.note_change(action text, subject text, detail text) RETURNS void LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$
         SELECT note_audit(session_user, action, subject, detail,
-            concat_ws(' ', nullif(current_setting('application_name'), ''), host(inet_client_addr()))) $$;
+            -- For whom a web process works is its own word, as is the name of the program; the address is the server's.
+            concat_ws(' ', CASE WHEN pg_has_role(session_user, 'pushmta_web', 'MEMBER') THEN
+                    nullif(current_setting('pushmta.caller', true), '') || ' by' END,
+                nullif(current_setting('application_name'), ''), host(inet_client_addr()))) $$;
 COMMENT ON FUNCTION pushmta_engine.note_change(text, text, text) IS
-    'Adds a row to the audit log under the login and the program that are at work.';
+    'Adds a row to the audit log under the login and the program that are at work, and the key of the API.';
 
 CREATE FUNCTION pushmta_engine.is_audited(kind text, done text, subject text, detail text) RETURNS boolean LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -61,6 +64,12 @@ BEGIN
         subject := coalesce('delivery ' || (place ->> 'delivery_id'), 'project ' || (place ->> 'project'),
             (SELECT a.name FROM application a WHERE a.id = (place ->> 'application_id')::integer),
             (SELECT e.name FROM external_account e WHERE e.id = (place ->> 'external_account_id')::integer));
+        -- It went with what it was of, whose own row says so.
+        IF subject IS NULL OR TG_OP = 'DELETE' AND NOT EXISTS (SELECT FROM delivery d WHERE d.id = (place ->> 'delivery_id')::bigint)
+            AND place ->> 'delivery_id' IS NOT NULL
+        THEN
+            RETURN NULL;
+        END IF;
     END IF;
     IF TG_ARGV[0] = 'host' THEN
         changed := place ->> 'name';
@@ -115,7 +124,7 @@ CREATE CONSTRAINT TRIGGER import_undo_audit AFTER UPDATE OF undone_at ON pushmta
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (OLD.undone_at IS NULL AND NEW.undone_at IS NOT NULL)
     EXECUTE FUNCTION pushmta_engine.audit_change('import', 'undo');
 -- Children write to rates all the time, to other columns.
-CREATE CONSTRAINT TRIGGER rate_audit AFTER INSERT OR UPDATE OF messages_per_second ON pushmta_engine.rate_limit
+CREATE CONSTRAINT TRIGGER rate_audit AFTER INSERT OR UPDATE OF messages_per_second OR DELETE ON pushmta_engine.rate_limit
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION pushmta_engine.audit_change('rate');
 -- Days of continuous deliveries are made by the messages themselves.
 CREATE CONSTRAINT TRIGGER delivery_add_audit AFTER INSERT ON pushmta_engine.delivery

@@ -70,9 +70,9 @@ extension Store {
     {
         try NameCheck.label(new.label, of: "delivery")
         try NameCheck.validity(new.validitySeconds)
-        let result = try await query(
+        let result = try await change(
             """
-            SELECT pushmta_engine.api_create_delivery(label => $1, applications => $2, content => $3, continuous => $4,
+            pushmta_engine.api_create_delivery(label => $1, applications => $2, content => $3, continuous => $4,
                 priority => $5::integer, validity_seconds => $6, explicit_targets => $7, one_per_user => $8, ambiguity_policy => $9,
                 max_retries => $10, retry_period_seconds => $11::integer, filter => $12::text, exclude => $13::text[],
                 retry_schedule => $14, messages_per_second => $15)
@@ -102,7 +102,7 @@ extension Store {
 
     /// Starts a delivery at a time, an RFC 3339 text.
     public func startDelivery(_ id: Int64, at moment: String) async throws {
-        try await query("SELECT pushmta.start_delivery($1, $2::text::timestamptz)", [.int64(id), .text(moment)])
+        try await change("pushmta.start_delivery($1, $2::text::timestamptz)", [.int64(id), .text(moment)])
     }
 
     /// Deliveries with ids in a range, newest first; with applications given only those that go to no other one.

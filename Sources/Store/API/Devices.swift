@@ -60,12 +60,12 @@ extension Store {
 
     /// Sends nothing more to a device, until it registers again.
     public func unregisterDevice(_ id: Int64) async throws {
-        try await query("SELECT pushmta.unregister_device($1)", [.int64(id)])
+        try await change("pushmta.unregister_device($1)", [.int64(id)])
     }
 
     /// Notes that somebody wants nothing, or something again; it stays when the device registers again.
     public func setOptOut(_ id: Int64, _ optedOut: Bool) async throws {
-        try await query("SELECT pushmta.set_opt_out($1, $2)", [.int64(id), .bool(optedOut)])
+        try await change("pushmta.set_opt_out($1, $2)", [.int64(id), .bool(optedOut)])
     }
 
     private func findDevices(_ wanted: [PostgresValue], _ applications: [Int32]?, _ limit: Int32) async throws

@@ -27,14 +27,14 @@ extension Store {
     ///
     /// Throws ``StoreError`` of code `notFound`, or `conflict` if it was not started or is at its end.
     public func pauseDelivery(_ id: Int64) async throws {
-        _ = try await control("SELECT pushmta.pause_delivery($1)", [.int64(id)])
+        _ = try await control("pushmta.pause_delivery($1)", [.int64(id)])
     }
 
     /// Lets a paused delivery go on where it was; one that is not held back stays as it is.
     ///
     /// Throws ``StoreError`` of code `notFound`, or `conflict` if it was not started or is at its end.
     public func resumeDelivery(_ id: Int64) async throws {
-        _ = try await control("SELECT pushmta.resume_delivery($1)", [.int64(id)])
+        _ = try await control("pushmta.resume_delivery($1)", [.int64(id)])
     }
 
     /// Ends a delivery for good, in any state before its end: nothing new leaves, what is on its way is resolved and recorded,
@@ -42,7 +42,7 @@ extension Store {
     ///
     /// Throws ``StoreError`` of code `notFound`, or `conflict` if it has finished or failed.
     public func stopDelivery(_ id: Int64) async throws {
-        _ = try await control("SELECT pushmta.stop_delivery($1)", [.int64(id)])
+        _ = try await control("pushmta.stop_delivery($1)", [.int64(id)])
     }
 
     /// Gives up a delivery, for the operator to see why; parts that nobody has claimed are canceled. One that is at its end
@@ -50,7 +50,7 @@ extension Store {
     ///
     /// Throws ``StoreError`` of code `notFound`.
     public func failDelivery(_ id: Int64, reason: String) async throws {
-        _ = try await control("SELECT pushmta_engine.fail_delivery($1, $2)", [.int64(id), .text(reason)])
+        _ = try await control("pushmta_engine.fail_delivery($1, $2)", [.int64(id), .text(reason)])
     }
 
     /// Puts a delivery that cannot be prepared back into editing, with all that is wrong, a line each; pauses one of which parts were made.
@@ -58,7 +58,7 @@ extension Store {
     ///
     /// Throws ``StoreError`` of code `notFound`.
     public func returnDelivery(_ id: Int64, reason: String) async throws -> DeliveryState {
-        let result = try await control("SELECT pushmta_engine.return_delivery($1, $2)", [.int64(id), .text(reason)])
+        let result = try await control("pushmta_engine.return_delivery($1, $2)", [.int64(id), .text(reason)])
         return try first(result, orThrow: "There is no delivery \(id).") { rows, row in try Self.choice(rows, row, 0) }
     }
 
@@ -67,17 +67,18 @@ extension Store {
     ///
     /// Throws ``StoreError`` of code `notFound`.
     public func holdDelivery(_ id: Int64, reason: String) async throws {
-        _ = try await control("SELECT pushmta_engine.hold_delivery($1, $2)", [.int64(id), .text(reason)])
+        _ = try await control("pushmta_engine.hold_delivery($1, $2)", [.int64(id), .text(reason)])
     }
 
     /// A program of an older version locks a part before its delivery, so PostgreSQL may have to break a circle; then it is done
     /// again.
-    private func control(_ sql: String, _ parameters: [PostgresValue], attempts: Int = 4) async throws -> PostgresResult
+    private func control(_ call: String, _ parameters: [PostgresValue], attempts: Int = 4) async throws
+        -> PostgresResult
     {
         do {
-            return try await query(sql, parameters)
+            return try await change(call, parameters)
         } catch let error as PostgresError where error.sqlState == "40P01" && attempts > 1 {
-            return try await control(sql, parameters, attempts: attempts - 1)
+            return try await control(call, parameters, attempts: attempts - 1)
         }
     }
 

@@ -124,8 +124,8 @@ extension Store {
     ///
     /// - Parameter messagesPerSecond: from 0.001 to 1,000,000; nil for no limit.
     public func setDeliveryRate(_ id: Int64, messagesPerSecond: Double?) async throws {
-        try await query(
-            "SELECT pushmta.set_delivery_rate($1, $2)",
+        try await change(
+            "pushmta.set_delivery_rate($1, $2)",
             [.int64(id), messagesPerSecond.map(PostgresValue.double) ?? .null]
         )
     }

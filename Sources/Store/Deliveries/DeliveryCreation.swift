@@ -85,6 +85,6 @@ extension Store {
 
     /// Starts a delivery now.
     public func startDelivery(_ id: Int64) async throws {
-        try await query("SELECT pushmta.start_delivery($1)", [.int64(id)])
+        try await change("pushmta.start_delivery($1)", [.int64(id)])
     }
 }

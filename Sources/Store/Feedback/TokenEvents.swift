@@ -129,11 +129,24 @@ extension Store {
     /// - Returns: the number of refusals.
     @discardableResult
     public func resolveDoubtedTokens(application name: String, confirmed: Bool) async throws -> Int {
-        Int(
-            try await query("SELECT pushmta.resolve_doubted_tokens($1, $2)", [.text(name), .bool(confirmed)])
-                .int64(0, 0)
-        )
+        try await inSteps("SELECT pushmta.resolve_doubted_tokens($1, $2, $3)", [.text(name), .bool(confirmed)])
     }
+
+    /// Repeats a statement that returns how much it has done, each a transaction of its own: a whole fleet in one would outlast every time
+    /// limit, and hold its rows from registrations.
+    ///
+    /// - Parameter parameters: the statement gets one more, how much to do at most.
+    private func inSteps(_ sql: String, _ parameters: [PostgresValue]) async throws -> Int {
+        var done = 0
+        while true {
+            let step = Int(try await query(sql, parameters + [.int32(Self.stepOfTokens)]).int64(0, 0))
+            guard step > 0 else { return done }
+            done += step
+        }
+    }
+
+    /// A fraction of a second of the database's work.
+    private static let stepOfTokens: Int32 = 5_000
 
     private static let applySQL = """
         SELECT pushmta_engine.apply_token_effects($1, $2, $3 * interval '1 second', $4 * interval '1 day')
@@ -146,7 +159,7 @@ extension Store {
     /// Throws ``StoreError`` of code `notFound`.
     @discardableResult
     public func undoTokenEvents(delivery id: Int64) async throws -> Int {
-        Int(try await query("SELECT pushmta.undo_token_effects($1)", [.int64(id)]).int64(0, 0))
+        try await inSteps("SELECT pushmta.undo_token_effects($1, $2)", [.int64(id)])
     }
 
     /// What was said about tokens by delivery, kind and reason, of the newest deliveries first.

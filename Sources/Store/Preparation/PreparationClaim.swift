@@ -112,8 +112,8 @@ extension Store {
     /// that was paused.
     ///
     /// The look costs the same however many deliveries are to begin, are under way or start later: of each priority the first that are due
-    /// are read, which are a step in an index each; locked ones are passed over, and are few. Those that were put off, and those that are
-    /// being prepared, stand in indexes of their own.
+    /// are read, which are a step in an index each. Locked ones take nobody's place, whoever has locked them. Those that were put off, and
+    /// those that are being prepared, stand in indexes of their own.
     static let pickSQL = """
         WITH RECURSIVE level AS (
             (SELECT d.priority FROM pushmta_engine.delivery d WHERE d.state = 'pending' AND d.wait_until IS NULL
@@ -127,12 +127,12 @@ extension Store {
                 SELECT d.id FROM pushmta_engine.delivery d
                 WHERE d.state = 'pending' AND d.wait_until IS NULL AND d.priority = l.priority AND d.start_at <= now()
                     AND d.id <> ALL($2::bigint[])
-                ORDER BY d.start_at, d.id LIMIT $4 + \(looksBeyond)) c
+                ORDER BY d.start_at, d.id LIMIT $4 FOR NO KEY UPDATE SKIP LOCKED) c
             UNION ALL
-            (SELECT d.id FROM pushmta_engine.delivery d
+            SELECT w.id FROM (SELECT d.id FROM pushmta_engine.delivery d
                 WHERE d.state = 'pending' AND d.wait_until IS NOT NULL AND d.start_at <= now() AND \(isToBeTried)
                     AND d.id <> ALL($2::bigint[])
-                ORDER BY d.priority DESC, d.start_at, d.id LIMIT $4 + \(looksBeyond))
+                ORDER BY d.priority DESC, d.start_at, d.id LIMIT $4 FOR NO KEY UPDATE SKIP LOCKED) w
             UNION ALL
             SELECT d.id FROM pushmta_engine.delivery d WHERE d.state = 'preparing' AND d.id <> ALL($2::bigint[])
         )
@@ -140,9 +140,6 @@ extension Store {
         WHERE id = ANY(ARRAY(SELECT f.id FROM first f)) AND priority >= $3 AND \(claimable)
         ORDER BY priority DESC, start_at, id LIMIT $4 FOR NO KEY UPDATE SKIP LOCKED
         """
-
-    /// Of so many more, as other hosts look at in the same moment, those that are wanted are left.
-    private static let looksBeyond = 8
 
     private static let claimable = """
         (state = 'pending' AND start_at <= now()

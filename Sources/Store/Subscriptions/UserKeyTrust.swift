@@ -154,10 +154,7 @@ extension Store {
         for application in try await applications(ofService: service) {
             var behind: Int64? = 0
             while let after = behind {
-                let result = try await query(
-                    "SELECT u.last_id, u.unlinked FROM pushmta_engine.unlink_unproven($1, $2, $3) u",
-                    [.int32(application.id), .int64(after), .int32(Self.unlinkBatch)]
-                )
+                let result = try await unlinkBatch(application.id, after)
                 behind = try result.int64OrNil(0, 0)
                 unlinked += Int(try result.int32(0, 1))
             }
@@ -165,8 +162,27 @@ extension Store {
         return unlinked
     }
 
+    /// One that meets a row which another transaction holds is tried again; registrations go on between two tries.
+    private func unlinkBatch(_ application: Int32, _ after: Int64) async throws -> PostgresResult {
+        var tries = 0
+        while true {
+            do {
+                return try await query(
+                    "SELECT u.last_id, u.unlinked FROM pushmta_engine.unlink_unproven($1, $2, $3) u",
+                    [.int32(application), .int64(after), .int32(Self.unlinkBatch)]
+                )
+            } catch let error as PostgresError where error.isLockTimeout && tries < Self.mostUnlinkTries {
+                tries += 1
+                try await Task.sleep(for: Self.unlinkPause)
+            }
+        }
+    }
+
     /// Registrations wait for as long as one batch takes: some tenths of a second.
     private static let unlinkBatch: Int32 = 2_000
+    private static let unlinkPause = Duration.milliseconds(400)
+    /// Some ten seconds.
+    private static let mostUnlinkTries = 20
 
     private static let proofKeyColumns =
         "k.id, k.service_id, k.key_id, k.algorithm, k.public_key, k.sealed, k.seal_key_id"

@@ -6,16 +6,26 @@ import Synchronization
 /// They run as ``role``, which has no right but on these views, inside a function that no setting and no `SET ROLE` leads out of
 /// (`pushmta_engine.read_view`). They have a session of their own with a time limit, and a read-only transaction that is rolled back.
 /// Afterwards the session is reset, and closed where anything failed: no setting, lock or prepared statement reaches the next caller.
+/// A function can catch the server's cancellation and go on; then its session is terminated, which no function can catch.
 final class ViewReader: Sendable {
     /// The role that reads, to which the rights on views are granted.
     static let role = "pushmta_reader"
 
     /// The limit where the caller gives none.
-    private static let longest = 30_000
+    private static let longest = Duration.seconds(30)
+
+    /// How long the server's own limit is waited for before a session is terminated.
+    private static let grace = Duration.seconds(1)
+
+    private struct Session {
+        let connection: PostgresConnection
+        /// The server's process; a pooler greets with a number of its own.
+        let process: Int32
+    }
 
     private let configuration: PostgresConfiguration
     /// A session that is as new; of several that were used at once one is kept.
-    private let idle = Mutex<PostgresConnection?>(nil)
+    private let idle = Mutex<Session?>(nil)
 
     init(_ configuration: PostgresConfiguration) {
         self.configuration = configuration
@@ -29,26 +39,44 @@ final class ViewReader: Sendable {
     func read(_ query: String, userKeys: [String], timeout: Duration?, showsPlan: Bool = false)
         async throws -> [[String?]]
     {
-        let connection = try await take()
+        let limit = timeout ?? configuration.statementTimeoutMilliseconds.map { .milliseconds($0) } ?? Self.longest
+        let session = try await take()
         let lists: Result<[[String?]], any Error>
+        let end = SessionEnd()
+        let watch = Task { await terminate(session, after: limit + Self.grace, end) }
         do {
-            lists = .success(try await read(query, userKeys, timeout, showsPlan, connection))
+            lists = .success(
+                try await withTaskCancellationHandler {
+                    try await read(query, userKeys, limit, showsPlan, session.connection)
+                } onCancel: {
+                    Task { await terminate(session, after: Self.grace, end) }
+                }
+            )
         } catch {
             lists = .failure((error as? PostgresError).map(Self.foreign) ?? error)
         }
-        await renew(connection)
+        watch.cancel()
+        guard end.finish() else {
+            await session.connection.close()
+            return try lists.mapError { _ in Self.tooLong }.get()
+        }
+        await renew(session)
         return try lists.get()
     }
 
     private func read(
         _ query: String,
         _ userKeys: [String],
-        _ timeout: Duration?,
+        _ limit: Duration,
         _ showsPlan: Bool,
         _ connection: PostgresConnection
     ) async throws -> [[String?]] {
         try await connection.readOnly { transaction in
-            try await transaction.execute(Self.limit(timeout, configuration))
+            // The statement that follows has this limit, whatever is set while it runs.
+            let milliseconds = max(1, Int(limit / .milliseconds(1)))
+            try await transaction.execute(
+                PostgresStatement("SET LOCAL statement_timeout = \(milliseconds)", prepare: false)
+            )
             let rows = try await transaction.execute(
                 PostgresStatement(
                     "SELECT r FROM pushmta_engine.read_view($1, $2, $3) r",
@@ -60,60 +88,75 @@ final class ViewReader: Sendable {
         }
     }
 
+    /// Terminates a session that is still at work so much later, by another session of the same user.
+    private func terminate(_ session: Session, after delay: Duration, _ end: SessionEnd) async {
+        try? await Task.sleep(for: delay)
+        while !Task.isCancelled, end.mayTerminate() {
+            do {
+                let other = try await PostgresConnection.connect(configuration)
+                defer { Task { await other.close() } }
+                _ = try await other.execute(
+                    PostgresStatement("SELECT pg_terminate_backend($1)", [.int32(session.process)], prepare: false)
+                )
+                return
+            } catch {
+                // The server may be full, or away.
+                try? await Task.sleep(for: Self.grace)
+            }
+        }
+    }
+
     /// Makes a session as new and keeps it, or closes it.
-    private func renew(_ connection: PostgresConnection) async {
+    private func renew(_ session: Session) async {
         do {
-            try await connection.reset(configuration)
-            try await connection.run(script: Store.sessionSettings)
-            await keep(connection)
+            try await session.connection.reset(configuration)
+            try await session.connection.run(script: Store.sessionSettings)
+            await keep(session)
         } catch {
-            await connection.close()
+            await session.connection.close()
         }
     }
 
     /// Closes its session; one that is at work closes by itself.
     func close() async {
-        let connection = idle.withLock { connection in
-            defer { connection = nil }
-            return connection
+        let session = idle.withLock { session in
+            defer { session = nil }
+            return session
         }
-        await connection?.close()
+        await session?.connection.close()
     }
 
-    private func take() async throws -> PostgresConnection {
-        let known = idle.withLock { connection in
-            defer { connection = nil }
-            return connection
+    private func take() async throws -> Session {
+        let known = idle.withLock { session in
+            defer { session = nil }
+            return session
         }
-        if let known, known.isOpen { return known }
+        if let known, known.connection.isOpen { return known }
         let connection = try await PostgresConnection.connect(configuration)
         do {
             try await connection.run(script: Store.sessionSettings)
-            return connection
+            let process = try await connection.execute(PostgresStatement("SELECT pg_backend_pid()", prepare: false))
+            return Session(connection: connection, process: try process.int32(0, 0))
         } catch {
             await connection.close()
             throw error
         }
     }
 
-    private func keep(_ connection: PostgresConnection) async {
-        let spare = idle.withLock { kept -> PostgresConnection? in
-            if kept != nil { return connection }
-            kept = connection
+    private func keep(_ session: Session) async {
+        let spare = idle.withLock { kept -> Session? in
+            if kept != nil { return session }
+            kept = session
             return nil
         }
-        await spare?.close()
+        await spare?.connection.close()
     }
 
-    /// The statement that follows has this limit, whatever is set while it runs.
-    private static func limit(_ timeout: Duration?, _ configuration: PostgresConfiguration)
-        -> PostgresStatement
-    {
-        let limit =
-            timeout.map { Int($0 / .milliseconds(1)) } ?? configuration.statementTimeoutMilliseconds
-            ?? longest
-        return PostgresStatement("SET LOCAL statement_timeout = \(max(1, limit))", prepare: false)
-    }
+    /// Of SQLSTATE 57014, as the server's own limit.
+    private static let tooLong = PostgresError(
+        code: .sqlState("57014"),
+        message: "a function of the view went on after its time limit, so its session was terminated"
+    )
 
     /// What a function can say as well as the server: that the connection is lost, that it cannot write, or what only our own functions
     /// say. Of a view it means that this view cannot be read.
@@ -127,5 +170,26 @@ final class ViewReader: Sendable {
             message:
                 "one of its functions raised error \(state), as one that writes does: views are read in read-only transactions"
         )
+    }
+}
+
+/// Who comes first: the end of a reading, or of its session.
+private final class SessionEnd: Sendable {
+    private let state = Mutex((isOver: false, isTerminated: false))
+
+    /// - Returns: whether the session may be used again.
+    func finish() -> Bool {
+        state.withLock { state in
+            state.isOver = true
+            return !state.isTerminated
+        }
+    }
+
+    /// Whether the session, which is then used no more, is still at work.
+    func mayTerminate() -> Bool {
+        state.withLock { state in
+            if !state.isOver { state.isTerminated = true }
+            return !state.isOver
+        }
     }
 }

@@ -85,13 +85,19 @@ public final class WebAPI: Sendable {
         context.route.set(Self.base + route.path)
         do {
             let call = try await call(route, request, context)
-            return APIAnswer.response(try await route.handle(call))
+            let reply = try await AuditCaller.$current.withValue(caller(call, context)) { try await route.handle(call) }
+            return APIAnswer.response(reply)
         } catch let problem as APIProblem {
             return APIAnswer.response(problem, requestID: context.requestID)
         } catch {
             logger.failure("Request \(context.requestID) of the API failed", of: error, level: .error)
             return APIAnswer.response(.failed, requestID: context.requestID)
         }
+    }
+
+    /// The key and where it was used, as the audit log shows them.
+    private func caller(_ call: APICall, _ context: WebContext) -> String? {
+        call.key.map { key in "API key \(key.name)" + (context.limited.map { ", \($0)" } ?? "") }
     }
 
     private func call(_ route: APIRoute, _ request: Request, _ context: WebContext) async throws -> APICall {

@@ -25,7 +25,7 @@ struct QuarantineListCommand: PushMTACommand {
             that may pass; several of them, days apart, put the subscription into quarantine. success: a message got through after such.
 
             pending: applied in a moment. held: kept back while the application's circuit is open, because too many tokens were \
-            refused at once. doubted: the gateway called far more tokens dead within a minute than the application has ever lost; `pushmta \
+            refused at once. doubted: the gateway called far more tokens dead at once than the application has ever lost; `pushmta \
             quarantine doubted` decides about them. applied: done to the subscription. undone: taken back. outdated: the device has registered since, or the \
             same was said too soon before to count again.
             """
@@ -99,7 +99,7 @@ struct QuarantineDoubtedCommand: SentenceCommand {
         commandName: "doubted",
         abstract: "Decide about an application's doubted tokens.",
         discussion: """
-            When a gateway calls far more tokens dead within a minute than the application has ever lost, the messages fail and the \
+            When a gateway calls far more tokens dead at once than the application has ever lost, the messages fail and the \
             tokens stay as they are. --undo: the gateway, or the credential, was wrong, and the answers are void. --confirm: the tokens \
             are dead, except those whose devices have registered or got a message since. Without a decision a token is dead once the gateway \
             says so again at least six hours later; the rest are decided after mta.quarantine.doubtDays, as \

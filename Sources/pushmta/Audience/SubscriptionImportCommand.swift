@@ -136,8 +136,8 @@ struct SubscriptionImportCommand: SentenceCommand {
     private func takeBack(_ id: Int64, _ loaded: LoadedSettings) async throws {
         let report = try await StoreSession.run(loaded.values) { try await $0.undoImport(id) }
         StandardOutput.line(
-            "Import \(id) is undone: \(report.removed) removed, \(report.restored) restored, \(report.left) left as they are "
-                + "because they have changed since.",
+            "Import \(id) is undone: \(report.removed) removed, \(report.restored) restored, \(report.left) left: "
+                + "changed since, or held by an open transaction, after which they can be undone too.",
             [("removed", Cell(report.removed)), ("restored", Cell(report.restored)), ("left", Cell(report.left))]
         )
     }

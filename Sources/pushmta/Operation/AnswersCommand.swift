@@ -197,7 +197,7 @@ enum AnswersDocument {
         * **token**: *invalid*: the subscription is disabled. *invalid_since_timestamp*: the same, unless the device has registered since the
           time in the answer. *replaced*: it gets the token in the answer. *soft_error*: if the message fails, it counts; five of them, more
           than a day apart, put the subscription into quarantine, and a message that gets through or ten days heal. All of it can be taken
-          back with `pushmta quarantine undo`. When far more tokens are called dead within a minute than the application has ever lost (20 at
+          back with `pushmta quarantine undo`. When far more tokens are called dead at once than the application has ever lost (20 at
           least, and a fifth of the answers), the messages fail and the tokens wait: `pushmta quarantine doubted` decides. What a mix-up of keys or environments would cause as well (*doubtful*) fails no message and
           touches no token when more than ten answers, and more than a fifth of the last 500 that a child got, are so. Of one user and
           delivery one such answer counts at most. A token that never worked counts only while no message of the application was ever taken;

@@ -82,7 +82,7 @@ import Testing
             }
             let status = try await site.run("status", "--json").output
             let why =
-                "which is tried again each minute until its validity is over: the view crm.person of target mapping"
+                "which is tried again at least once a minute until its validity is over: the view crm.person of target mapping"
             #expect(status.contains("delivery \(filtered)") && status.contains("it cannot be prepared now, \(why)"))
             #expect(
                 status.contains("delivery \(mapped)")

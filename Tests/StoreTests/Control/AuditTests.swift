@@ -81,6 +81,8 @@ struct AuditTests {
             SELECT pushmta.set_delivery_weight(3, 4);
             """
         #expect(try await logged(fixture, change) == "rate.add delivery 3, delivery.weight 3")
+        let unlimited = "SELECT pushmta.set_delivery_rate(3, NULL)"
+        #expect(try await logged(fixture, unlimited) == "rate.remove delivery 3")
         let proof = """
             INSERT INTO pushmta_engine.subscription (id, application_id, push_token, user_key) VALUES (77, 1, 'token', 'u');
             SELECT pushmta.proof_delivery(delivery => 3, subscription_ids => ARRAY[77]);

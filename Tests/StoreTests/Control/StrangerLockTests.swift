@@ -125,6 +125,32 @@ struct StrangerLockTests {
         await holder.close()
     }
 
+    @Test("Deliveries that an open transaction holds hold up no others, and who may hold them is named")
+    func manyDeliveries() async throws {
+        let fixture = try await StoreFixture.make()
+        var held: [Int64] = []
+        for _ in 0..<30 { held.append(try await fixture.startedDelivery()) }
+        try await fixture.sql(
+            "UPDATE pushmta_engine.delivery SET start_at = now() - interval '2 minutes', valid_until = now() + interval '1 hour'"
+        )
+        let other = try await fixture.startedDelivery()
+        let holder = try await fixture.hold(
+            """
+            SET application_name = 'nightly'; SET ROLE pushmta_marketing;
+            SELECT pushmta.set_delivery_weight(d, 5) FROM unnest(ARRAY\(held)) d
+            """
+        )
+        let claimed = try await fixture.store.claimDeliveriesToPrepare(host: fixture.host, most: 2)
+        #expect(claimed.map(\.deliveryID) == [other])
+        let named = """
+            SELECT count(*) FROM pushmta.alarm a
+            WHERE a.code = 'deliveries_unprepared' AND a.text LIKE '%may hold deliveries: session % (nightly)'
+            """
+        // After ten seconds, as all locks are.
+        try await eventually("the holder is named") { try await fixture.sql(named) == 1 }
+        await holder.close()
+    }
+
     @Test(
         "Who has locked a table behind a target mapping's view is named, too, and a lock of the engine's that a stranger holds"
     )

@@ -148,6 +148,38 @@ struct ViewBoundaryTests {
         #expect(reason.contains("crm.person") && reason.contains("57014"))
     }
 
+    @Test("One that catches the cancellation loses its session in time, and its server process ends")
+    func catches() async throws {
+        let world = try await World.make(
+            """
+            BEGIN
+                LOOP BEGIN PERFORM pg_sleep(600); EXCEPTION WHEN query_canceled THEN NULL; END; END LOOP;
+                RETURN 'x';
+            END
+            """
+        )
+        guard case .waits(let reason, isTimeout: true) = try await world.decision(.milliseconds(50)) else {
+            Issue.record("it was not given up")
+            return
+        }
+        #expect(reason.contains("crm.person") && reason.contains("session was terminated"), "\(reason)")
+        let working = """
+            SELECT count(*) FROM pg_stat_activity
+            WHERE datname = current_database() AND query LIKE '%read_view($1%' AND state = 'active' AND pid <> pg_backend_pid()
+            """
+        try await eventually("the server process ends") { try await world.fixture.sql(working) == 0 }
+    }
+
+    @Test("More than anybody can send is refused before it is read")
+    func large() async throws {
+        let world = try await World.make("BEGIN RETURN repeat('x', 2000000); END")
+        guard case .waits(let reason, isTimeout: false) = try await world.decision() else {
+            Issue.record("it does not wait")
+            return
+        }
+        #expect(reason.contains("more than 16 MiB"), "\(reason)")
+    }
+
     @Test(
         "Whatever error it raises, the delivery waits, and nothing else is taken for lost",
         arguments: ["PM007", "PM002", "25006", "08006", "57P01", "2F004", "P0001"]

@@ -1,3 +1,4 @@
+import PostgresClient
 import PushCore
 import Store
 import TestSupport
@@ -155,6 +156,45 @@ struct MassRefusalTests {
         #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.token_doubt") == 0)
         #expect(try await pastRefusals(fixture) == 0)
         #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.token_refusal") == 0)
+    }
+
+    @Test("Rows that others hold are passed over, and take no others' place")
+    func heldRows() async throws {
+        let fixture = try await refused(100, of: 100)
+        while try await fixture.store.applyTokenEvents() > 0 {}
+        let other = try await fixture.database.connect()
+        try await other.run(script: "BEGIN; SELECT FROM pushmta_engine.subscription WHERE id <= 10 FOR UPDATE")
+        let step = "SELECT pushmta.resolve_doubted_tokens('shop-ios', true, 5)"
+        #expect(try await fixture.sql(step) == 5)
+        let rest = try await fixture.store.resolveDoubtedTokens(application: "shop-ios", confirmed: true)
+        let held = try await fixture.sql("SELECT count(*) FROM pushmta_engine.subscription WHERE id <= 10")
+        #expect(rest == 95 - Int(held ?? 0))
+        try await other.run(script: "ROLLBACK")
+        await other.close()
+        #expect(
+            try await fixture.store.resolveDoubtedTokens(application: "shop-ios", confirmed: true) == Int(held ?? 0)
+        )
+        #expect(try await enabled(fixture) == 0)
+    }
+
+    @Test("Of few messages, too, when all are refused for minutes; but not when as many are taken")
+    func slowly() async throws {
+        for taken in [0, 400] {
+            let fixture = try await StoreFixture.make()
+            for minute in 0..<4 {
+                // What a batch of outcomes notes: six refusals, and what was taken since the ones before.
+                try await fixture.sql(
+                    """
+                    WITH x AS (INSERT INTO pushmta_engine.token_refusal (created_at, application_id, refused, answered)
+                        SELECT now() - interval '\(3 - minute) minutes', a.id, 6, 6 + \(taken) FROM pushmta_engine.application a
+                        WHERE a.name = 'shop-ios' RETURNING 1) SELECT count(*) FROM x
+                    """
+                )
+            }
+            try await fixture.sql("SELECT count(*) FROM (SELECT pushmta_engine.judge_token_refusals()) x")
+            let doubts = try await fixture.sql("SELECT count(*) FROM pushmta_engine.token_doubt")
+            #expect(doubts == (taken == 0 ? 1 : 0))
+        }
     }
 
     @Test("Nor do they when refusals come in masses again before they are old")

@@ -10,7 +10,7 @@ import Testing
 
     @Test func aDeliveryIsCreatedStartedPausedResumedAndStopped() async throws {
         let site = try await APISite.start()
-        let key = try await site.key()
+        let key = try await site.key(name: "shop")
         let made = try await site.call(
             "POST",
             "/deliveries",
@@ -34,7 +34,8 @@ import Testing
         #expect(started.status == 200 && started["state"] == "pending" && started["validUntil"] != "null")
         let again = try await site.call("POST", "/deliveries/\(id)/start", key: key)
         #expect(again.status == 409 && again["code"] == "conflict" && again["detail"]?.contains("pending") == true)
-        #expect(try await site.call("POST", "/deliveries/\(id)/pause", key: key)["state"] == "paused")
+        let client = ["X-Forwarded-For: 203.0.113.9"]
+        #expect(try await site.call("POST", "/deliveries/\(id)/pause", key: key, headers: client)["state"] == "paused")
         #expect(try await site.call("POST", "/deliveries/\(id)/resume", key: key)["state"] == "pending")
         let stopped = try await site.call("POST", "/deliveries/\(id)/stop", key: key)
         #expect(stopped["state"] == "stopped" && stopped["finishedAt"] != "null")
@@ -42,6 +43,14 @@ import Testing
         for verb in ["start", "pause", "resume", "stop"] {
             #expect(try await site.call("POST", "/deliveries/99/\(verb)", key: key).status == 404, "\(verb)")
         }
+        let log = """
+            SELECT string_agg(action || ' by ' || origin, '; ' ORDER BY id) FROM pushmta_engine.audit_log WHERE subject = '\(id)'
+            """
+        let verbs = ["add", "start", "pause", "resume", "stop"]
+        // Of a proxy the address of whom it speaks for.
+        let wanted = verbs.map { "delivery.\($0) by API key shop" + ($0 == "pause" ? ", 203.0.113.9" : "") + " by " }
+        let logged = try #require(try await site.web.value(log)).split(separator: "; ")
+        #expect(logged.count == wanted.count && zip(logged, wanted).allSatisfy { $0.hasPrefix($1) }, "\(logged)")
         try await site.finish()
     }
 
