@@ -75,7 +75,8 @@ struct PlanTests {
         let inherited = try await plan(fixture, Store.inheritedAmbiguousSQL, "bigint", "1")
         #expect(inherited.contains("delivery_part_pkey") && inherited.contains("delivery_part_recovery_pkey"))
         #expect(!inherited.contains("Seq Scan"))
-        let pick = try await plan(fixture, Store.pickSQL, "text, bigint[], smallint, integer", "'a', '{1}', -100, 10")
+        let types = "text, bigint[], smallint, integer, integer"
+        let pick = try await plan(fixture, Store.pickSQL, types, "'a', '{1}', -100, 10, 8")
         #expect(
             pick.contains("delivery_pending") && pick.contains("delivery_preparing") && !pick.contains("Seq Scan"),
             "\(pick)"

@@ -146,6 +146,8 @@ struct ArchivedCluster: Sendable {
                 recovery_target_name = '\(Self.moment)'
                 recovery_target_action = promote
                 archive_mode = off
+                # Nobody looks before all of it is there.
+                hot_standby = off
 
                 """
         try text.write(toFile: file, atomically: false, encoding: .utf8)

@@ -147,10 +147,7 @@ struct OutcomeQueue: Sendable {
     private(set) var stored: Int64 = 0
     /// For each batch that is on its way, those of its messages whose delivery's policy is `report`.
     private var underWay: [Int] = []
-    /// Messages of batches without a refusal of a token, since the last with one.
-    private var answered = 0
-    /// What was answered long before a refusal says nothing of the minute that it is in.
-    private static let mostAnswered = 1_000
+    private var answered = AnsweredLately()
     /// Parts that are not here any more, with the number of the last batch that has outcomes of theirs, while it is not stored.
     private(set) var leaving: [PartToken: Int64] = [:]
 
@@ -178,10 +175,12 @@ struct OutcomeQueue: Sendable {
     var isEmpty: Bool { outcomes.isEmpty && underWay.isEmpty }
 
     /// Takes what has gathered, to be stored in one transaction.
-    mutating func take() -> (batch: OutcomeBatch, windowRows: Int)? {
+    ///
+    /// - Parameter moment: now, on the owner's monotonic clock.
+    mutating func take(at moment: Duration = .zero) -> (batch: OutcomeBatch, windowRows: Int)? {
         guard !outcomes.isEmpty else { return nil }
-        outcomes.answeredBefore = answered
-        answered = outcomes.refusedTokens > 0 ? 0 : min(answered + outcomes.count, Self.mostAnswered)
+        outcomes.answeredBefore = answered.count(at: moment)
+        if outcomes.refusedTokens > 0 { answered = AnsweredLately() } else { answered.add(outcomes.count, at: moment) }
         let taken = (outcomes, windowRows)
         outcomes = OutcomeBatch(capacity: batchSize)
         underWay.append(reported)
@@ -329,5 +328,31 @@ struct GatewayView: Sendable {
         lastAnswer = moment
         lostUnanswered = nil
         silence.answered(at: moment)
+    }
+}
+
+/// Messages of batches without a refusal of a token, since the last with one: what was answered long before a refusal says nothing of the
+/// minute that it is in.
+struct AnsweredLately: Sendable {
+    private static let most = 1_000
+    private static let span = Duration.seconds(60)
+
+    private var present = 0
+    private var before = 0
+    private var begin = Duration.zero
+
+    /// Those of the last minute or two.
+    mutating func count(at moment: Duration) -> Int {
+        if moment - begin >= Self.span {
+            before = moment - begin < Self.span * 2 ? present : 0
+            present = 0
+            begin = moment
+        }
+        return min(before + present, Self.most)
+    }
+
+    mutating func add(_ number: Int, at moment: Duration) {
+        _ = count(at: moment)
+        present = min(present + number, Self.most)
     }
 }

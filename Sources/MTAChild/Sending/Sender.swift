@@ -461,7 +461,7 @@ extension Sender {
             // What comes while a batch is stored gathers as it would have without: where latencies differ, outcomes are of many parts, and each
             // batch updates each of its parts.
             repeat {
-                guard let (batch, windowRows) = dispatch.withLock({ $0.storing.take() }) else { break }
+                guard let (batch, windowRows) = dispatch.withLock({ $0.storing.take(at: $0.moment) }) else { break }
                 guard let report = await storeUntilDone(batch) else { return }
                 perform(.stored(report, claims: batch.claims, windowRows: windowRows))
             } while dispatch.withLock { $0.storesAtOnce } || isStopped.withLock { $0 }

@@ -20,6 +20,8 @@ CREATE TABLE pushmta_engine.token_event (
     state text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'held', 'doubted', 'applied', 'undone', 'outdated')),
     -- Whether the gateway itself has said since when.
     dated boolean NOT NULL DEFAULT false,
+    -- Applied though it was in doubt, or could not be: no later masses make it doubtful again.
+    settled boolean NOT NULL DEFAULT false,
     reason text NOT NULL DEFAULT '',
     new_token text,
     -- What an applied `canonical` has to give back: the token that was replaced, null if the subscription was disabled instead.
@@ -132,7 +134,7 @@ CREATE FUNCTION pushmta_engine.doubt_applied_tokens(application integer, since_w
 #variable_conflict use_variable
 DECLARE
     events bigint[] := ARRAY(SELECT e.id FROM token_event e WHERE e.application_id = application AND e.state = 'applied'
-        AND e.kind = 'invalid' AND e.delivery_id IS NOT NULL AND e.applied_at >= since_when
+        AND e.kind = 'invalid' AND NOT e.settled AND e.delivery_id IS NOT NULL AND e.applied_at >= since_when
         AND NOT (e.dated AND e.since < since_when) ORDER BY e.id FOR NO KEY UPDATE SKIP LOCKED);
 BEGIN
     UPDATE subscription s SET enabled = true, disabled_at = NULL, disabled_reason = '', quarantine_status = 1, quarantined_at = NULL
@@ -159,13 +161,14 @@ BEGIN
             SELECT r.application_id, sum(r.refused)::bigint AS refused, sum(r.answered)::bigint AS answered,
                 min(r.created_at) AS first_at, sum(r.refused) FILTER (WHERE r.created_at > now() - interval '10 seconds') AS last_refused,
                 sum(r.answered) FILTER (WHERE r.created_at > now() - interval '10 seconds') AS last_answered
-            FROM token_refusal r WHERE r.created_at > now() - interval '1 minute' GROUP BY r.application_id
+            -- What was decided about is no new incident.
+            FROM token_refusal r WHERE r.created_at > now() - interval '1 minute' AND NOT r.doubted GROUP BY r.application_id
         ) m
         LEFT JOIN token_refusal_past p ON p.application_id = m.application_id
-        -- Where a minute has too few answers to say anything, all that is not the past yet does.
+        -- Where a minute has too few refusals to say anything, all that is not the past yet does.
         CROSS JOIN LATERAL (
             SELECT sum(r.refused)::bigint AS refused, sum(r.answered)::bigint AS answered, min(r.created_at) AS first_at
-            FROM token_refusal r WHERE r.application_id = m.application_id AND m.answered < 20
+            FROM token_refusal r WHERE r.application_id = m.application_id AND NOT r.doubted AND m.refused < 20
         ) w
         WHERE is_mass_refusal(m.refused, m.answered, p.refused, p.answered)
             -- Ten seconds of nothing else are few of the answers of a busy minute.
@@ -193,8 +196,8 @@ BEGIN
     END LOOP;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.judge_token_refusals() IS
-    'Checks whether an application''s gateway called more tokens dead than a fleet loses: within a minute, or within ten of an application '
-    'that has fewer than 20 answers in one. Then its answers about tokens, '
+    'Checks whether an application''s gateway called more tokens dead than a fleet loses: within a minute, or within ten where fewer than '
+    '20 are refused in one. Then its answers about tokens, '
     'and those until a minute after, are in doubt: the messages have ended, and the tokens wait.';
 
 CREATE FUNCTION pushmta_engine.resolve_doubted_tokens(application integer, confirmed boolean, older_than interval, most integer)
@@ -220,7 +223,7 @@ BEGIN
         FROM token_event e
         WHERE e.id = ANY(events) AND s.id = e.subscription_id AND s.enabled AND s.quarantine_status >= 1
             AND s.registered_at <= coalesce(e.since, e.created_at);
-        UPDATE token_event e SET state = CASE WHEN s.disabled_at = now() THEN 'applied' ELSE 'outdated' END,
+        UPDATE token_event e SET state = CASE WHEN s.disabled_at = now() THEN 'applied' ELSE 'outdated' END, settled = true,
             applied_at = CASE WHEN s.disabled_at = now() THEN now() END
         FROM token_event x LEFT JOIN subscription s ON s.id = x.subscription_id
         WHERE x.id = ANY(events) AND e.id = x.id;
@@ -281,7 +284,7 @@ BEGIN
                 THEN CASE WHEN o.first_at IS NULL THEN CASE WHEN p.doubted THEN 'doubted' ELSE 'applied' END
                     -- Said again hours later, it is true; before that it is the same doubt.
                     WHEN p.certain OR o.first_at <= p.created_at - interval '6 hours' THEN 'applied' ELSE 'outdated' END
-            ELSE 'outdated' END AS decision
+            ELSE 'outdated' END AS decision, p.certain OR o.first_at IS NOT NULL AS settled
         FROM picked p LEFT JOIN subject s ON s.id = p.subscription_id LEFT JOIN doubt o ON o.id = p.subscription_id
     ), disabled AS (
         UPDATE subscription s SET enabled = false, disabled_at = now(), disabled_reason = 'token_invalid',
@@ -298,7 +301,8 @@ BEGIN
         UPDATE token_event o SET state = 'outdated' FROM judged j
         WHERE j.decision = 'applied' AND o.subscription_id = j.subscription_id AND o.state = 'doubted' AND o.id <> j.id
     ), noted AS (
-        UPDATE token_event e SET state = j.decision, applied_at = CASE WHEN j.decision = 'applied' THEN now() END,
+        UPDATE token_event e SET state = j.decision, settled = j.settled AND j.decision = 'applied',
+            applied_at = CASE WHEN j.decision = 'applied' THEN now() END,
             undone_at = CASE WHEN j.decision = 'undone' THEN now() END
         FROM judged j WHERE j.decision <> 'pending' AND e.id = j.id AND e.id = ANY(ARRAY(SELECT k.id FROM judged k))
         RETURNING e.id
@@ -475,6 +479,9 @@ CREATE FUNCTION pushmta.undo_token_effects(delivery bigint, most integer DEFAULT
 #variable_conflict use_variable
 DECLARE
     events bigint[];
+    concerned bigint[];
+    free bigint[];
+    held bigint[];
     replaced token_event;
 BEGIN
     PERFORM FROM pushmta_engine.delivery d WHERE d.id = delivery;
@@ -484,11 +491,20 @@ BEGIN
     END IF;
     events := ARRAY(SELECT e.id FROM token_event e
         WHERE e.delivery_id = delivery AND e.kind IN ('invalid', 'canonical', 'soft_error')
-            AND e.state IN ('pending', 'held', 'doubted', 'applied') ORDER BY e.id DESC LIMIT most FOR NO KEY UPDATE);
-    PERFORM FROM subscription s WHERE s.id IN (
-            SELECT e.subscription_id FROM token_event e WHERE e.id = ANY(events)
-            UNION SELECT e.other_subscription_id FROM token_event e WHERE e.id = ANY(events))
-        ORDER BY s.id FOR NO KEY UPDATE;
+            AND e.state IN ('pending', 'held', 'doubted', 'applied') ORDER BY e.id DESC LIMIT most);
+    -- Whoever applies them is waited for.
+    events := ARRAY(SELECT e.id FROM token_event e
+        WHERE e.id = ANY(events) AND e.state IN ('pending', 'held', 'doubted', 'applied') ORDER BY e.id FOR NO KEY UPDATE);
+    concerned := ARRAY(SELECT e.subscription_id FROM token_event e WHERE e.id = ANY(events)
+        UNION SELECT e.other_subscription_id FROM token_event e WHERE e.id = ANY(events) AND e.other_subscription_id IS NOT NULL);
+    free := ARRAY(SELECT s.id FROM subscription s WHERE s.id = ANY(concerned) ORDER BY s.id FOR NO KEY UPDATE SKIP LOCKED);
+    -- What others hold is left, with all of the subscription, whose events have an order.
+    IF cardinality(free) < cardinality(concerned) THEN
+        held := ARRAY(SELECT s.id FROM subscription s WHERE s.id = ANY(concerned) AND s.id <> ALL(free));
+        events := ARRAY(SELECT e.id FROM token_event e WHERE e.id = ANY(events) AND NOT EXISTS (SELECT FROM token_event x
+            WHERE x.id = ANY(events) AND x.subscription_id = e.subscription_id
+                AND (x.subscription_id = ANY(held) OR x.other_subscription_id = ANY(held))));
+    END IF;
     -- The last replacement first, as an earlier one may have made its token.
     FOR replaced IN SELECT e.* FROM token_event e
         WHERE e.id = ANY(events) AND e.kind = 'canonical' AND e.state = 'applied' ORDER BY e.id DESC
@@ -535,7 +551,7 @@ COMMENT ON FUNCTION pushmta.undo_token_effects(bigint, integer) IS
     'Takes back what the answers to a delivery''s messages did to tokens: subscriptions that they disabled are enabled again, '
     'unless their token was registered anew meanwhile, replaced tokens come back, soft errors are not counted, and what was '
     'not applied yet never will be. Returns the number of events; with most it takes back the last ones only, for a caller that repeats it '
-    'until it returns 0.';
+    'until it returns fewer. What another transaction holds is left: call it again.';
 
 CREATE FUNCTION pushmta.resolve_doubted_tokens(application text, confirmed boolean, most integer DEFAULT NULL) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -560,8 +576,8 @@ END $$;
 COMMENT ON FUNCTION pushmta.resolve_doubted_tokens(text, boolean, integer) IS
     'Decides about all refusals of an application''s tokens that are in doubt because so many came at once: confirmed, the tokens are '
     'dead, unless their devices have registered or got a message since; else the gateway was wrong, and the refusals are void. '
-    'Returns the number of refusals; with most it decides about so many at most, for a caller that repeats it until it returns 0. '
-    'Subscriptions that another transaction holds are passed over.';
+    'Returns the number of refusals; with most it decides about so many at most, for a caller that repeats it until it returns '
+    'fewer. What another transaction holds is left: call it again.';
 
 CREATE FUNCTION pushmta_engine.end_quarantine(device bigint) RETURNS void
     LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$

@@ -123,27 +123,55 @@ extension Store {
 
     /// Decides about all refusals of an application's tokens that are in doubt, because so many came at once.
     ///
-    /// Throws ``StoreError`` of code `notFound`.
+    /// Throws ``StoreError`` of code `notFound`, or `unavailable` if some are left.
     ///
     /// - Parameter confirmed: the tokens are dead; else the gateway was wrong.
     /// - Returns: the number of refusals.
     @discardableResult
     public func resolveDoubtedTokens(application name: String, confirmed: Bool) async throws -> Int {
-        try await inSteps("SELECT pushmta.resolve_doubted_tokens($1, $2, $3)", [.text(name), .bool(confirmed)])
+        try await inSteps(
+            "SELECT pushmta.resolve_doubted_tokens($1, $2, $3)",
+            [.text(name), .bool(confirmed)],
+            left: """
+                SELECT count(*) FROM pushmta_engine.token_event e
+                WHERE e.application_id = (SELECT a.id FROM pushmta_engine.application a WHERE a.name = $1)
+                    AND e.state = 'doubted' AND e.created_at <= $2
+                """
+        )
     }
 
-    /// Repeats a statement that returns how much it has done, each a transaction of its own: a whole fleet in one would outlast every time
+    /// Repeats a statement that returns how much it has done until that is less than a step, each a transaction of its own: a whole fleet in one would outlast every time
     /// limit, and hold its rows from registrations.
     ///
-    /// - Parameter parameters: the statement gets one more, how much to do at most.
-    private func inSteps(_ sql: String, _ parameters: [PostgresValue]) async throws -> Int {
+    /// - Parameters:
+    ///   - parameters: the statement gets one more, how much to do at most.
+    ///   - left: counts what is left, because others hold it, of what was there at a moment; $1 is the first parameter, $2 the moment.
+    private func inSteps(_ sql: String, _ parameters: [PostgresValue], left leftSQL: String) async throws -> Int {
+        // What comes later is another's to judge.
+        let begin = try await query("SELECT now()").time(0, 0)
         var done = 0
-        while true {
-            let step = Int(try await query(sql, parameters + [.int32(Self.stepOfTokens)]).int64(0, 0))
-            guard step > 0 else { return done }
-            done += step
+        var left: Int64 = 0
+        for _ in 0..<Self.triesOfTokens {
+            while true {
+                let step = Int(try await query(sql, parameters + [.int32(Self.stepOfTokens)]).int64(0, 0))
+                done += step
+                guard step >= Int(Self.stepOfTokens) else { break }
+            }
+            let moment = PostgresValue.timestamp(microsecondsSince1970: begin.microsecondsSince1970)
+            left = try await query(leftSQL, [parameters[0], moment]).int64(0, 0)
+            guard left > 0 else { return done }
+            try await Task.sleep(for: Self.pauseOfTokens)
         }
+        throw StoreError(
+            .unavailable,
+            "\(done) answers about tokens are decided; \(left) are left, as another transaction holds their subscriptions.",
+            hint: "try again when it has ended; pushmta status names those that hold others up"
+        )
     }
+
+    /// A registration holds its row for some milliseconds.
+    private static let triesOfTokens = 10
+    private static let pauseOfTokens = Duration.milliseconds(200)
 
     /// A fraction of a second of the database's work.
     private static let stepOfTokens: Int32 = 5_000
@@ -159,7 +187,15 @@ extension Store {
     /// Throws ``StoreError`` of code `notFound`.
     @discardableResult
     public func undoTokenEvents(delivery id: Int64) async throws -> Int {
-        try await inSteps("SELECT pushmta.undo_token_effects($1, $2)", [.int64(id)])
+        try await inSteps(
+            "SELECT pushmta.undo_token_effects($1, $2)",
+            [.int64(id)],
+            left: """
+                SELECT count(*) FROM pushmta_engine.token_event e
+                WHERE e.delivery_id = $1 AND e.kind IN ('invalid', 'canonical', 'soft_error')
+                    AND e.state IN ('pending', 'held', 'doubted', 'applied') AND e.created_at <= $2
+                """
+        )
     }
 
     /// What was said about tokens by delivery, kind and reason, of the newest deliveries first.

@@ -48,10 +48,10 @@ extension Store {
         }
         let lists: [[String?]]
         do {
-            lists = try await views.read(
+            lists = try await read(
                 mapping.readSQL(filter.mappingColumns.map { "(\($0.filterSQL))::text" }, oneByOne: false),
-                userKeys: asked.compactMap(\.self),
-                timeout: timeout
+                asked.compactMap(\.self),
+                timeout
             )
         } catch let error as PostgresError
             where !error.isConnectionLost && !LoadProblem.isTimeout(error)
@@ -70,6 +70,26 @@ extension Store {
         people.userKeys = lists[0] + missing
         people.columns = lists.dropFirst().map { $0 + Array(repeating: nil, count: missing.count) }
         return people
+    }
+}
+
+extension Store {
+    /// So many people are read together, however much is said of each.
+    private static let fewestPeople = 1_000
+
+    /// Reads lists, in parts where those of all people are too long for one reading.
+    private func read(_ query: String, _ userKeys: [String], _ timeout: Duration?) async throws -> [[String?]] {
+        do {
+            return try await views.read(query, userKeys: userKeys, timeout: timeout)
+        } catch let error as PostgresError where error.sqlState == "54000" && userKeys.count > Self.fewestPeople {
+            let middle = userKeys.count / 2
+            let first = try await read(query, Array(userKeys[..<middle]), timeout)
+            let rest = try await read(query, Array(userKeys[middle...]), timeout)
+            guard first.count == rest.count else {
+                throw StoreError(.unexpectedAnswer, "A view was read as \(first.count) columns, and as \(rest.count).")
+            }
+            return zip(first, rest).map { $0 + $1 }
+        }
     }
 }
 

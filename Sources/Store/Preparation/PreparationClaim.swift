@@ -21,12 +21,17 @@ extension Store {
         most: Int = 1
     ) async throws -> [PreparationJob] {
         var passed = taken
+        var beyond = Self.looksBeyond
         while true {
             let picked = try await query(
                 Self.pickSQL,
-                [.text(host), .int64Array(passed), .int16(least), .int32(Int32(clamping: most))]
+                [.text(host), .int64Array(passed), .int16(least), .int32(Int32(clamping: most)), .int32(beyond)]
             )
-            let ids = try all(picked) { rows, row in try rows.int64(row, 0) }
+            let ids = try picked.int64Array(0, 0)
+            if try picked.bool(0, 1), beyond < Self.mostBeyond {
+                beyond *= 8
+                continue
+            }
             guard !ids.isEmpty else { return [] }
             var claimed: [PreparationJob] = []
             do {
@@ -112,8 +117,8 @@ extension Store {
     /// that was paused.
     ///
     /// The look costs the same however many deliveries are to begin, are under way or start later: of each priority the first that are due
-    /// are read, which are a step in an index each. Locked ones take nobody's place, whoever has locked them. Those that were put off, and
-    /// those that are being prepared, stand in indexes of their own.
+    /// are read, which are a step in an index each. Those that were put off, and those that are being prepared, stand in indexes of their
+    /// own. Where all of the first are locked, which others may do for hours, the second column says that more have to be looked at.
     static let pickSQL = """
         WITH RECURSIVE level AS (
             (SELECT d.priority FROM pushmta_engine.delivery d WHERE d.state = 'pending' AND d.wait_until IS NULL
@@ -123,23 +128,35 @@ extension Store {
                 WHERE d.state = 'pending' AND d.wait_until IS NULL AND d.priority < l.priority ORDER BY d.priority DESC LIMIT 1)
             FROM level l WHERE l.priority > $3
         ), first AS MATERIALIZED (
-            SELECT c.id FROM level l CROSS JOIN LATERAL (
+            SELECT c.id, l.priority, 1 AS line FROM level l CROSS JOIN LATERAL (
                 SELECT d.id FROM pushmta_engine.delivery d
                 WHERE d.state = 'pending' AND d.wait_until IS NULL AND d.priority = l.priority AND d.start_at <= now()
                     AND d.id <> ALL($2::bigint[])
-                ORDER BY d.start_at, d.id LIMIT $4 FOR NO KEY UPDATE SKIP LOCKED) c
+                ORDER BY d.start_at, d.id LIMIT $4 + $5) c
             UNION ALL
-            SELECT w.id FROM (SELECT d.id FROM pushmta_engine.delivery d
+            (SELECT d.id, NULL, 2 FROM pushmta_engine.delivery d
                 WHERE d.state = 'pending' AND d.wait_until IS NOT NULL AND d.start_at <= now() AND \(isToBeTried)
                     AND d.id <> ALL($2::bigint[])
-                ORDER BY d.priority DESC, d.start_at, d.id LIMIT $4 FOR NO KEY UPDATE SKIP LOCKED) w
+                ORDER BY d.priority DESC, d.start_at, d.id LIMIT $4 + $5)
             UNION ALL
-            SELECT d.id FROM pushmta_engine.delivery d WHERE d.state = 'preparing' AND d.id <> ALL($2::bigint[])
+            SELECT d.id, NULL, 3 FROM pushmta_engine.delivery d WHERE d.state = 'preparing' AND d.id <> ALL($2::bigint[])
+        ), picked AS MATERIALIZED (
+            SELECT id, priority, start_at FROM pushmta_engine.delivery
+            WHERE id = ANY(ARRAY(SELECT f.id FROM first f)) AND priority >= $3 AND \(claimable)
+            ORDER BY priority DESC, start_at, id LIMIT $4 FOR NO KEY UPDATE SKIP LOCKED
         )
-        SELECT id FROM pushmta_engine.delivery
-        WHERE id = ANY(ARRAY(SELECT f.id FROM first f)) AND priority >= $3 AND \(claimable)
-        ORDER BY priority DESC, start_at, id LIMIT $4 FOR NO KEY UPDATE SKIP LOCKED
+        SELECT ARRAY(SELECT p.id FROM picked p ORDER BY p.priority DESC, p.start_at, p.id),
+            EXISTS (SELECT FROM first f WHERE f.line = 2 OR f.priority >= $3 GROUP BY f.line, f.priority
+                HAVING count(*) >= $4 + $5 AND NOT bool_or(f.id IN (SELECT p.id FROM picked p))
+                    AND CASE f.line WHEN 1 THEN (f.priority > (SELECT max(p.priority) FROM picked p)) IS NOT FALSE
+                        ELSE (SELECT count(*) FROM picked) < $4 END)
         """
+
+    /// So many more than are wanted are looked at, as other hosts look in the same moment; eight times as many each time that all were
+    /// locked.
+    private static let looksBeyond: Int32 = 8
+    /// Nobody locks so many for long.
+    private static let mostBeyond: Int32 = 30_000
 
     private static let claimable = """
         (state = 'pending' AND start_at <= now()

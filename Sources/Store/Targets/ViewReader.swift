@@ -19,8 +19,9 @@ final class ViewReader: Sendable {
 
     private struct Session {
         let connection: PostgresConnection
-        /// The server's process; a pooler greets with a number of its own.
+        /// The server's process, with the time of its start; a pooler greets with a number of its own.
         let process: Int32
+        let begin: String
     }
 
     private let configuration: PostgresConfiguration
@@ -58,7 +59,7 @@ final class ViewReader: Sendable {
         watch.cancel()
         guard end.finish() else {
             await session.connection.close()
-            return try lists.mapError { _ in Self.tooLong }.get()
+            return try lists.mapError { $0 is CancellationError ? $0 : Self.tooLong }.get()
         }
         await renew(session)
         return try lists.get()
@@ -91,13 +92,13 @@ final class ViewReader: Sendable {
     /// Terminates a session that is still at work so much later, by another session of the same user.
     private func terminate(_ session: Session, after delay: Duration, _ end: SessionEnd) async {
         try? await Task.sleep(for: delay)
-        while !Task.isCancelled, end.mayTerminate() {
+        while !Task.isCancelled, !end.isOver {
             do {
                 let other = try await PostgresConnection.connect(configuration)
                 defer { Task { await other.close() } }
-                _ = try await other.execute(
-                    PostgresStatement("SELECT pg_terminate_backend($1)", [.int32(session.process)], prepare: false)
-                )
+                guard end.mayTerminate() else { return }
+                let parameters: [PostgresValue] = [.int32(session.process), .text(session.begin)]
+                _ = try await other.execute(PostgresStatement(Self.terminateSQL, parameters, prepare: false))
                 return
             } catch {
                 // The server may be full, or away.
@@ -105,6 +106,13 @@ final class ViewReader: Sendable {
             }
         }
     }
+
+    /// Whoever has got the process or its number since is not meant.
+    private static let terminateSQL = """
+        SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a
+        WHERE a.pid = $1 AND a.backend_start = $2::timestamptz AND a.state = 'active'
+            AND a.query LIKE '%pushmta_engine.read_view(%'
+        """
 
     /// Makes a session as new and keeps it, or closes it.
     private func renew(_ session: Session) async {
@@ -135,8 +143,13 @@ final class ViewReader: Sendable {
         let connection = try await PostgresConnection.connect(configuration)
         do {
             try await connection.run(script: Store.sessionSettings)
-            let process = try await connection.execute(PostgresStatement("SELECT pg_backend_pid()", prepare: false))
-            return Session(connection: connection, process: try process.int32(0, 0))
+            let process = try await connection.execute(
+                PostgresStatement(
+                    "SELECT a.pid, a.backend_start::text FROM pg_stat_activity a WHERE a.pid = pg_backend_pid()",
+                    prepare: false
+                )
+            )
+            return Session(connection: connection, process: try process.int32(0, 0), begin: try process.text(0, 1))
         } catch {
             await connection.close()
             throw error
@@ -176,6 +189,8 @@ final class ViewReader: Sendable {
 /// Who comes first: the end of a reading, or of its session.
 private final class SessionEnd: Sendable {
     private let state = Mutex((isOver: false, isTerminated: false))
+
+    var isOver: Bool { state.withLock { $0.isOver } }
 
     /// - Returns: whether the session may be used again.
     func finish() -> Bool {

@@ -166,15 +166,37 @@ struct MassRefusalTests {
         try await other.run(script: "BEGIN; SELECT FROM pushmta_engine.subscription WHERE id <= 10 FOR UPDATE")
         let step = "SELECT pushmta.resolve_doubted_tokens('shop-ios', true, 5)"
         #expect(try await fixture.sql(step) == 5)
-        let rest = try await fixture.store.resolveDoubtedTokens(application: "shop-ios", confirmed: true)
-        let held = try await fixture.sql("SELECT count(*) FROM pushmta_engine.subscription WHERE id <= 10")
-        #expect(rest == 95 - Int(held ?? 0))
+        let heldSQL = "SELECT count(*) FROM pushmta_engine.subscription WHERE id <= 10"
+        let held = try required(try await fixture.sql(heldSQL))
+        do {
+            _ = try await fixture.store.resolveDoubtedTokens(application: "shop-ios", confirmed: true)
+            Issue.record("nothing was left")
+        } catch let error as StoreError {
+            let words = "\(95 - held) answers about tokens are decided; \(held) are left"
+            #expect(error.message.contains(words), "\(error)")
+        }
         try await other.run(script: "ROLLBACK")
         await other.close()
-        #expect(
-            try await fixture.store.resolveDoubtedTokens(application: "shop-ios", confirmed: true) == Int(held ?? 0)
-        )
+        let rest = try await fixture.store.resolveDoubtedTokens(application: "shop-ios", confirmed: true)
+        #expect(rest == Int(held))
         #expect(try await enabled(fixture) == 0)
+    }
+
+    @Test("What was decided stays so, whatever is refused a moment later", arguments: [false, true])
+    func decided(_ confirmed: Bool) async throws {
+        let fixture = try await refused(100, of: 100)
+        while try await fixture.store.applyTokenEvents() > 0 {}
+        try await pass(fixture, "2 minutes")
+        _ = try await fixture.store.resolveDoubtedTokens(application: "shop-ios", confirmed: confirmed)
+        try await fixture.sql(
+            """
+            WITH x AS (INSERT INTO pushmta_engine.token_refusal (application_id, refused, answered)
+                SELECT a.id, 1, 1 FROM pushmta_engine.application a WHERE a.name = 'shop-ios' RETURNING 1) SELECT count(*) FROM x
+            """
+        )
+        try await fixture.sql("SELECT count(*) FROM (SELECT pushmta_engine.judge_token_refusals()) x")
+        #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.token_doubt") == 0)
+        #expect(try await enabled(fixture) == (confirmed ? 0 : 100))
     }
 
     @Test("Of few messages, too, when all are refused for minutes; but not when as many are taken")
