@@ -114,8 +114,8 @@ DROP FUNCTION IF EXISTS pushmta_engine.read_view(text, text[], boolean);
 CREATE FUNCTION pushmta_engine.read_view(query text, user_keys text[], shows_plan boolean) RETURNS SETOF text[]
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
 DECLARE
-    -- 16 KiB for each of a thousand people: no gateway takes a message a third as long. Whoever asks for more people asks again for
-    -- fewer at a time.
+    -- 16 KiB for each of a thousand people: no gateway takes a message a third as long. A caller that asks for more people asks
+    -- again for fewer at a time.
     most CONSTANT integer := 16777216;
     line text;
     list text[];

@@ -77,7 +77,7 @@ struct CutOffRound {
     /// How long a host is looked at to tell whether it sends.
     private static let silence = Duration.milliseconds(500)
     /// Until then a host that was cut off has sent something: it empties its window within a lease.
-    private static let patience = Duration.seconds(5)
+    private static let sendingTimeout = Duration.seconds(5)
 
     let site: DrillSite
     let network: DrillNetwork
@@ -131,7 +131,7 @@ struct CutOffRound {
                 try await network.cut(host)
                 last = network.bytesToGateways(host)
             }
-            let deadline = ContinuousClock.now + Self.patience
+            let deadline = ContinuousClock.now + Self.sendingTimeout
             while ContinuousClock.now < deadline {
                 try await Task.sleep(for: Self.silence)
                 let now = network.bytesToGateways(host)

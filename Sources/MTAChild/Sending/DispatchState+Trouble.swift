@@ -77,19 +77,19 @@ extension DispatchState {
         if outcome.fault == .unknown { gateway.unknownReasons[part.claimed.deliveryID, default: 0] += 1 }
         // What comes after it in the same read says whether it is trouble.
         guard !outcome.applicationWide else { return gateway.quotaRefusals.append(outcome) }
-        wait(for: outcome, &flight, &part, now)
+        settle(outcome, &flight, &part, now)
     }
 
     /// Sees to the messages of a read that found the quota of the whole project used up.
     mutating func settleQuotaRefusals(_ flight: inout Flight, _ part: inout HeldPart, _ now: Int64) {
         guard !gateway.quotaRefusals.isEmpty else { return }
-        for outcome in gateway.quotaRefusals { wait(for: outcome, &flight, &part, now) }
+        for outcome in gateway.quotaRefusals { settle(outcome, &flight, &part, now) }
         gateway.quotaRefusals = []
     }
 
     /// In trouble with the rest of the part, or in a part of its own where others pass.
-    private mutating func wait(
-        for outcome: Outcome,
+    private mutating func settle(
+        _ outcome: Outcome,
         _ flight: inout Flight,
         _ part: inout HeldPart,
         _ now: Int64

@@ -492,7 +492,7 @@ BEGIN
     events := ARRAY(SELECT e.id FROM token_event e
         WHERE e.delivery_id = delivery AND e.kind IN ('invalid', 'canonical', 'soft_error')
             AND e.state IN ('pending', 'held', 'doubted', 'applied') ORDER BY e.id DESC LIMIT most);
-    -- Whoever applies them is waited for.
+    -- A transaction that applies them is waited for.
     events := ARRAY(SELECT e.id FROM token_event e
         WHERE e.id = ANY(events) AND e.state IN ('pending', 'held', 'doubted', 'applied') ORDER BY e.id FOR NO KEY UPDATE);
     concerned := ARRAY(SELECT e.subscription_id FROM token_event e WHERE e.id = ANY(events)

@@ -268,8 +268,8 @@ FROM (
             WHERE p.delivery_id = d.id AND p.external_account_id = e.id AND p.state <> 'done'))
 ) w GROUP BY w.name
 UNION ALL
--- Started and not begun: no supervisor prepares, deliveries are started faster than prepared, or somebody has locked them. Who has locked
--- a row is known to those that wait for it, and nobody does; whoever has leaves a lock of the table.
+-- Started and not begun: no supervisor prepares, deliveries are started faster than prepared, or somebody has locked them. Locks
+-- of rows show only while somebody waits for them, and nobody does; but their holder has a lock of the table, too.
 SELECT 'warning', 'deliveries_unprepared', 'deliveries', '',
     format(CASE count(*) WHEN 1 THEN 'a delivery was to start %2$s s ago, but no supervisor prepares it'
         ELSE '%1$s deliveries were to start, the oldest %2$s s ago, but no supervisor prepares them' END, count(*),

@@ -155,7 +155,7 @@ extension Store {
     /// So many more than are wanted are looked at, as other hosts look in the same moment; eight times as many each time that all were
     /// locked.
     private static let looksBeyond: Int32 = 8
-    /// Nobody locks so many for long.
+    /// A look at more would take longer than what it finds is worth.
     private static let mostBeyond: Int32 = 30_000
 
     private static let claimable = """

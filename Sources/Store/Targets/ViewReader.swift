@@ -107,7 +107,7 @@ final class ViewReader: Sendable {
         }
     }
 
-    /// Whoever has got the process or its number since is not meant.
+    /// A process, or a number, that has passed to another session is left alone.
     private static let terminateSQL = """
         SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a
         WHERE a.pid = $1 AND a.backend_start = $2::timestamptz AND a.state = 'active'
