@@ -105,14 +105,15 @@ public final class PushClient {
      *
      * @param token      the token of Firebase Cloud Messaging
      * @param userKey    what matches the device to a recipient, such as a customer number; null for none
-     * @param parameters the subscription parameters that the service declares, or null
+     * @param parameters the subscription parameters that the service declares. With null a new token of the same user keeps
+     *                   those of the old one; otherwise null is as good as an empty map: there are none
      * @param device     {@code AndroidDevice.describe(context)}
      * @throws PushException when a setting is missing, or the server refused
      * @throws IOException   when the server cannot be reached; the registration is kept and tried again
      */
     public void registerDevice(String token, String userKey, Map<String, ?> parameters, DeviceInfo device)
             throws PushException, IOException {
-        register(token, userKey, ParametersXml.document(parameters), device);
+        register(token, userKey, document(parameters), device);
     }
 
     /**
@@ -132,6 +133,11 @@ public final class PushClient {
             all.put("userKeyProof", proof);
         }
         return all;
+    }
+
+    /** The parameters as the server takes them; null when the app says nothing of them. */
+    static String document(Map<String, ?> parameters) {
+        return parameters == null ? null : ParametersXml.document(parameters);
     }
 
     void register(String token, String userKey, String document, DeviceInfo device) throws PushException, IOException {
