@@ -9,7 +9,8 @@
 //   An app calls PushMTA.start(...) in Application.onCreate, PushMTA.registerDevice(...) and notifyReceive or notifyOpening,
 //   and extends PushMTAMessagingService. Below it PushClient has the calls that wait for the server, AsyncRunner makes them
 //   in the background. Registrar and Tracker do the work; what is to be sent they ask RegistrationState and TrackingQueue,
-//   which have no input and no output. gradle builds it; Swift Package Manager does not know it.
+//   which have no input and no output. An app of Adobe's Campaign SDK keeps its calls: com.neolane.android.v1 passes them on.
+//   gradle or Deploy/package-android builds it; Swift Package Manager does not know it.
 //
 // THREADS AND TASKS
 //   Two daemon threads a client (Lane), one for registrations and one for hits: they do things in order and have the timers.
@@ -32,8 +33,8 @@
 //
 // SEE ALSO
 //   src/main/java/io/pushmta/sdk/Registrar.java, src/main/java/io/pushmta/sdk/Tracker.java,
-//   src/main/java/io/pushmta/sdk/Lane.java, android/src/main/java/io/pushmta/sdk/android/PushMTA.java, README.md,
-//   Config/sdk.md
+//   src/main/java/io/pushmta/sdk/Lane.java, android/src/main/java/io/pushmta/sdk/android/PushMTA.java,
+//   android/src/main/java/com/neolane/android/v1/Neolane.java, README.md, Config/sdk.md
 
 package io.pushmta.sdk;
 
