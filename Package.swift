@@ -187,7 +187,12 @@ let targets: [Target] = [
         swiftSettings: swiftSettings
     ),
     tests("PackageLayoutTests", []),
-    tests("MobileSDKTests", ["MobileSDK", .nioCore, .nioPosix, .nioHTTP1]),
+    .testTarget(
+        name: "MobileSDKTests",
+        dependencies: ["MobileSDK", .nioCore, .nioPosix, .nioHTTP1],
+        exclude: ["Android/Java"],
+        swiftSettings: swiftSettings
+    ),
     tests("PushCoreTests", ["PushCore", "TestSupport"]),
     tests("OperatingSystemTests", ["OperatingSystem", "TestSupport", .system]),
     tests(
