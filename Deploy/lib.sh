@@ -39,7 +39,7 @@ missing_test_packages() {
     command -v javac >/dev/null || echo openjdk-17-jdk-headless
     # The SDK in Objective-C, with GNUstep's Foundation; clang comes with Swift.
     [ -x "$(gcc -print-prog-name=cc1obj 2>/dev/null)" ] || echo gobjc
-    command -v gnustep-config >/dev/null && [ -e /usr/include/GNUstep/Foundation/Foundation.h ] || echo libgnustep-base-dev
+    { command -v gnustep-config && [ -e /usr/include/GNUstep/Foundation/Foundation.h ]; } >/dev/null || echo libgnustep-base-dev
     # The console in a browser.
     command -v chromium >/dev/null || echo chromium
     command -v chromedriver >/dev/null || echo chromium-driver
