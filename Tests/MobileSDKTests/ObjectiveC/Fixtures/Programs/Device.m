@@ -8,6 +8,8 @@
 //   await                                  waits for one more status
 //   retry  forget  silence                 retryNow, forgetRegistration, a delegate without the optional method
 
+#include <unistd.h>
+
 #import <Foundation/Foundation.h>
 #import "Neolane_SDK.h"
 
@@ -104,5 +106,7 @@ int main(int count, char **arguments) {
     }
     [nl setDelegate:nil];
     [pool release];
-    return 0;
+    // As an app ends: nothing is taken down under the library's thread.
+    fflush(stdout);
+    _exit(0);
 }

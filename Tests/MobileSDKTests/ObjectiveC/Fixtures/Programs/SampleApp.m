@@ -4,6 +4,8 @@
 //
 // Prints the status of the registration and what the completion handler was told.
 
+#include <unistd.h>
+
 #import "AppDelegate.h"
 
 /// Longer than anything takes, as the machine may be busy.
@@ -75,5 +77,7 @@ int main(int count, char **arguments) {
     }
     [[Neolane_SDK getInstance] setDelegate:nil];
     [pool release];
-    return 0;
+    // As an app ends: nothing is taken down under the library's thread.
+    fflush(stdout);
+    _exit(0);
 }
