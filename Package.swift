@@ -190,12 +190,8 @@ let targets: [Target] = [
     .testTarget(
         name: "MobileSDKTests",
         dependencies: ["MobileSDK", .nioCore, .nioPosix, .nioHTTP1],
-<<<<<<< HEAD
-        exclude: ["Android/Java"],
-=======
-        // Objective-C, which a script compiles.
-        exclude: ["ObjectiveC/Fixtures"],
->>>>>>> origin/step11-objc
+        // Objective-C and Java, which scripts compile.
+        exclude: ["ObjectiveC/Fixtures", "Android/Java"],
         swiftSettings: swiftSettings
     ),
     tests("PushCoreTests", ["PushCore", "TestSupport"]),
