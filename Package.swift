@@ -187,7 +187,13 @@ let targets: [Target] = [
         swiftSettings: swiftSettings
     ),
     tests("PackageLayoutTests", []),
-    tests("MobileSDKTests", ["MobileSDK", .nioCore, .nioPosix, .nioHTTP1]),
+    .testTarget(
+        name: "MobileSDKTests",
+        dependencies: ["MobileSDK", .nioCore, .nioPosix, .nioHTTP1],
+        // Objective-C and Java, which scripts compile.
+        exclude: ["ObjectiveC/Fixtures", "Android/Java"],
+        swiftSettings: swiftSettings
+    ),
     tests("PushCoreTests", ["PushCore", "TestSupport"]),
     tests("OperatingSystemTests", ["OperatingSystem", "TestSupport", .system]),
     tests(

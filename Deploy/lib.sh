@@ -37,6 +37,9 @@ missing_test_packages() {
     /usr/bin/python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
     [ -x /usr/sbin/pgbouncer ] || command -v pgbouncer >/dev/null || echo pgbouncer
     command -v javac >/dev/null || echo openjdk-17-jdk-headless
+    # The SDK in Objective-C, with GNUstep's Foundation; clang comes with Swift.
+    [ -x "$(gcc -print-prog-name=cc1obj 2>/dev/null)" ] || echo gobjc
+    { command -v gnustep-config && [ -e /usr/include/GNUstep/Foundation/Foundation.h ]; } >/dev/null || echo libgnustep-base-dev
     # The console in a browser.
     command -v chromium >/dev/null || echo chromium
     command -v chromedriver >/dev/null || echo chromium-driver

@@ -14,8 +14,8 @@ import Testing
             "Content", "OperatingSystem", "PushCore",
         ]
         switch target {
-        // MobileSDKAndroid is Java.
-        case "PushCore", "MobileSDK", "MobileSDKAndroid", "ClockShift", "Schema", "ConsoleFiles",
+        // MobileSDKAndroid is Java, MobileSDKObjectiveC what its name says.
+        case "PushCore", "MobileSDK", "MobileSDKAndroid", "MobileSDKObjectiveC", "ClockShift", "Schema", "ConsoleFiles",
             "CNGHTTP2", "CLibPQ", "CCurl", "COpenSSL", "CMalloc":
             return []
         case "OperatingSystem": return ["CMalloc"]

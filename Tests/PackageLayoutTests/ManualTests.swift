@@ -43,7 +43,7 @@ import Testing
     }
 
     private func manuals(_ target: String) throws -> [Manual] {
-        try PackageRoot.files(target: target, endings: ["swift", "c", "java"]).compactMap { Manual($0) }
+        try PackageRoot.files(target: target, endings: ["swift", "c", "java", "m"]).compactMap { Manual($0) }
     }
 
     @Test func eachTargetHasOneManual() throws {

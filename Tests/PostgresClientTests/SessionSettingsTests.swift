@@ -117,5 +117,7 @@ struct SessionSettingsTests {
         let old = try #require(ServerCheck.problem(version: 140_020, encoding: "UTF8"))
         #expect(old.message == "the server is PostgreSQL 14; at least 15 is needed")
         #expect(ServerCheck.problem(version: 90_624, encoding: "UTF8")?.message.contains("9.6") == true)
+        #expect(ServerCheck.warning(major: 15) == nil && ServerCheck.warning(major: 18) == nil)
+        #expect(ServerCheck.warning(major: 19)?.contains("PostgreSQL 19") == true)
     }
 }

@@ -25,9 +25,11 @@ struct PlanTests {
             "date, bigint, integer, text",
             "current_date, 1, 1, 'city'"
         )
+        // The bounds are `$0` and `$1`, since PostgreSQL 17 `(InitPlan 1).col1`.
         #expect(
-            load.contains("Index Scan using subscription_") && load.contains("(id >= $") && load.contains("(id <= $")
-                && !load.contains("Seq Scan")
+            load.contains("Index Scan using subscription_") && load.contains(/\(id >= (?:\$|\(InitPlan)/)
+                && load.contains(/\(id <= (?:\$|\(InitPlan)/) && !load.contains("Seq Scan"),
+            "\(load)"
         )
         #expect(
             !Store.denseSQL(MessageFields(names: ["city"])).contains("locale"),
@@ -72,9 +74,6 @@ struct PlanTests {
             "'{1}', '{1}', '{1}', '{0}', '{0}', '{0}', '{0}', '{0}', 'claimed', 1"
         )
         #expect(fence.contains("delivery_part_pkey") && !fence.contains("Function Scan"))
-        let inherited = try await plan(fixture, Store.inheritedAmbiguousSQL, "bigint", "1")
-        #expect(inherited.contains("delivery_part_pkey") && inherited.contains("delivery_part_recovery_pkey"))
-        #expect(!inherited.contains("Seq Scan"))
         let types = "text, bigint[], smallint, integer, integer"
         let pick = try await plan(fixture, Store.pickSQL, types, "'a', '{1}', -100, 10, 8")
         #expect(
@@ -83,6 +82,21 @@ struct PlanTests {
         )
         let work = try await plan(fixture, Store.readyWorkSQL, "integer", "100")
         #expect(work.contains("delivery_part_claim") && !work.contains("Seq Scan on delivery_part "))
+        // Where nobody has a parent or a note, a plan that reads all of them reads nothing.
+        for statement in [
+            "INSERT INTO pushmta_engine.delivery_part_recovery (part_id, fencing_token) SELECT id, fencing_token FROM pushmta_engine.delivery_part",
+            "UPDATE pushmta_engine.delivery_part p SET parent_part_id = q.id FROM pushmta_engine.delivery_part q WHERE q.id = p.id - 1",
+            "ANALYZE pushmta_engine.delivery_part, pushmta_engine.delivery_part_recovery",
+        ] {
+            try await fixture.sql(statement)
+        }
+        let inherited = try await plan(fixture, Store.inheritedAmbiguousSQL, "bigint", "1")
+        // By the primary key, or since PostgreSQL 18 by an index that begins with the delivery, as long as there are few.
+        #expect(
+            inherited.contains("Index Cond: (id = $1)") && inherited.contains("delivery_part_recovery_pkey"),
+            "\(inherited)"
+        )
+        #expect(!inherited.contains("Seq Scan"))
     }
 
     /// A statement whose day is not a literal is planned for all partitions, also for the one that is always empty.

@@ -7,14 +7,21 @@ struct PostgresInstallation {
     /// The user to run them as: PostgreSQL refuses root. Nil for the present one.
     let user: String?
 
-    /// Finds the newest installation.
+    /// Finds the installation that `PUSHMTA_POSTGRESQL` names, else the newest one.
     static func find() throws -> PostgresInstallation {
         let user = geteuid() == 0 ? try unprivilegedUser() : nil
         let files = FileManager.default
+        let environment = ProcessInfo.processInfo.environment
+        if let chosen = environment["PUSHMTA_POSTGRESQL"], !chosen.isEmpty {
+            guard files.isExecutableFile(atPath: chosen + "/initdb") else {
+                throw TestSupportError("PUSHMTA_POSTGRESQL is \(chosen), where there is no initdb")
+            }
+            return PostgresInstallation(binaries: chosen, user: user)
+        }
         let debian = "/usr/lib/postgresql"
         let versions = (try? files.contentsOfDirectory(atPath: debian)) ?? []
         let newestFirst = versions.sorted { $0.compare($1, options: .numeric) == .orderedDescending }
-        let path = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
+        let path = (environment["PATH"] ?? "").split(separator: ":").map(String.init)
         let candidates = newestFirst.map { "\(debian)/\($0)/bin" } + path + ["/opt/homebrew/opt/postgresql/bin"]
         guard let binaries = candidates.first(where: { files.isExecutableFile(atPath: $0 + "/initdb") }) else {
             throw TestSupportError("found no initdb under \(debian) or in PATH: install postgresql")

@@ -23,6 +23,7 @@
 //   nobody.
 //
 // SETTINGS
+//   PUSHMTA_POSTGRESQL (the folder of PostgreSQL's programs; without it those of the newest version that is installed);
 //   PUSHMTA_TEST_CASES (cases of random tests) and PUSHMTA_TEST_SEED (their seed); PUSHMTA_TEST_SHADOWS=1 puts objects in the
 //   place of PostgreSQL's own into each database (ShadowNames).
 //

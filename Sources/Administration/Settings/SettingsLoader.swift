@@ -14,11 +14,13 @@ package struct SettingsLoader: Sendable {
     package static let environmentPrefix = "PUSHMTA"
     /// The variable that may hold the passphrase of a `.p12` file.
     package static let passphraseVariable = "PUSHMTA_CREDENTIAL_PASSPHRASE"
-    /// Variables of the same prefix that are not settings: the file's name, a passphrase, and those of the package's build and
-    /// tests.
+    /// The variable that names the folder of PostgreSQL's programs, for the clusters that sites, benches and tests make.
+    package static let postgresVariable = "PUSHMTA_POSTGRESQL"
+    /// Variables of the same prefix that are not settings: the file's name, a passphrase, a folder of programs, and those of the package's
+    /// build and tests.
     package static let otherVariables: Set<String> = [
         "PUSHMTA_CONFIG", "PUSHMTA_TARGETS", "PUSHMTA_WARNINGS_AS_ERRORS", "PUSHMTA_CRASH_POINT",
-        "PUSHMTA_FUZZ_CASES", "PUSHMTA_TEST_CASES", "PUSHMTA_TEST_SEED", passphraseVariable,
+        "PUSHMTA_FUZZ_CASES", "PUSHMTA_TEST_CASES", "PUSHMTA_TEST_SEED", passphraseVariable, postgresVariable,
     ]
 
     /// The file named by a flag.

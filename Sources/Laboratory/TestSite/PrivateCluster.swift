@@ -180,14 +180,24 @@ struct PrivateCluster: Sendable {
         )
     }
 
-    /// The path of one of PostgreSQL's programs, those of the newest version that is installed.
+    /// The path of one of PostgreSQL's programs, those that the environment names or of the newest version that is installed.
     static func program(_ name: String) throws -> String { try findPrograms() + "/" + name }
 
     private static func findPrograms() throws -> String {
+        let environment = ProcessInfo.processInfo.environment
+        if let chosen = environment[SettingsLoader.postgresVariable], !chosen.isEmpty {
+            guard FileManager.default.isExecutableFile(atPath: chosen + "/initdb") else {
+                throw CommandFailure(
+                    .unavailable,
+                    "\(SettingsLoader.postgresVariable) is \(chosen), where there is no initdb: name a folder of PostgreSQL's programs, or unset it"
+                )
+            }
+            return chosen
+        }
         let root = "/usr/lib/postgresql"
         let versions = ((try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []).compactMap { Int($0) }
             .sorted()
-        let search = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
+        let search = (environment["PATH"] ?? "").split(separator: ":").map(String.init)
         let folders = versions.reversed().map { "\(root)/\($0)/bin" } + search
         guard let found = folders.first(where: { FileManager.default.isExecutableFile(atPath: $0 + "/initdb") }) else {
             throw CommandFailure(

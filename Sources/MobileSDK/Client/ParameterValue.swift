@@ -1,3 +1,5 @@
+import Foundation
+
 /// The value of a subscription parameter.
 ///
 /// Literals need no name: `["email": "someone@example.com", "points": 3233, "newsletter": true]`.
@@ -68,5 +70,46 @@ enum ParametersXML {
             }
         }
         return result
+    }
+}
+
+extension ParameterValue {
+    /// Makes a value of what a dictionary of anything holds: a text, a number or a truth value, also as an object of Foundation.
+    ///
+    /// Nil for everything else, which Adobe's SDK does not send either.
+    public init?(any value: Any) {
+        // The exact types first: on Apple's systems an NSNumber converts to each of them, and each of them to an NSNumber.
+        let type = type(of: value)
+        if let value = value as? ParameterValue {
+            self = value
+        } else if let value = value as? String {
+            self = .string(value)
+        } else if type == Bool.self, let value = value as? Bool {
+            self = .boolean(value)
+        } else if type == Float.self, let value = value as? Float {
+            self = .float(value)
+        } else if type == Double.self, let value = value as? Double {
+            self = .double(value)
+        } else if let value = value as? any BinaryInteger {
+            self = .string(String(value))
+        } else if let value = value as? NSNumber {
+            self = Self.isBoolean(value) ? .boolean(value.boolValue) : .string(value.stringValue)
+        } else {
+            return nil
+        }
+    }
+
+    /// The values of a dictionary of anything, without those that are not sent.
+    static func values(_ parameters: [String: Any]?) -> [String: ParameterValue] {
+        (parameters ?? [:]).compactMapValues { ParameterValue(any: $0) }
+    }
+
+    private static func isBoolean(_ number: NSNumber) -> Bool {
+        #if canImport(ObjectiveC)
+        CFGetTypeID(number) == CFBooleanGetTypeID()
+        #else
+        // The type of a truth value, as Objective-C encodes it.
+        String(cString: number.objCType) == "c"
+        #endif
     }
 }

@@ -150,7 +150,7 @@ extension PushClient {
         parameters: [String: ParameterValue] = [:],
         userKeyProof: String? = nil
     ) {
-        register(token, userKey, parameters, userKeyProof, reply: nil)
+        register(RegistrationForm.hex(token), userKey, parameters, userKeyProof, reply: nil)
     }
 
     /// Registers the device and returns how the first try ended.
@@ -164,12 +164,43 @@ extension PushClient {
         userKeyProof: String? = nil
     ) async -> RegistrationOutcome {
         await withCheckedContinuation { continuation in
+            register(RegistrationForm.hex(token), userKey, parameters, userKeyProof) {
+                continuation.resume(returning: $0)
+            }
+        }
+    }
+
+    /// Registers the device with a token that is text and parameters of any type, as apps of Adobe's SDKs have them.
+    ///
+    /// - Parameters:
+    ///   - tokenString: The token in hexadecimal. Brackets and blanks, as `description` of NSData once had them, are taken away.
+    ///   - additionalParameters: The subscription parameters. Texts, numbers and truth values are sent, other values are not.
+    public func registerDevice(
+        tokenString: String,
+        userKey: String? = nil,
+        additionalParameters: [String: Any]? = nil,
+        userKeyProof: String? = nil
+    ) {
+        let parameters = ParameterValue.values(additionalParameters)
+        register(RegistrationForm.token(tokenString), userKey, parameters, userKeyProof, reply: nil)
+    }
+
+    /// Registers the device with a token that is text and parameters of any type, and returns how the first try ended.
+    @discardableResult public nonisolated(nonsending) func registerDevice(
+        tokenString: String,
+        userKey: String? = nil,
+        additionalParameters: [String: Any]? = nil,
+        userKeyProof: String? = nil
+    ) async -> RegistrationOutcome {
+        let parameters = ParameterValue.values(additionalParameters)
+        let token = RegistrationForm.token(tokenString)
+        return await withCheckedContinuation { continuation in
             register(token, userKey, parameters, userKeyProof) { continuation.resume(returning: $0) }
         }
     }
 
     private func register(
-        _ token: Data,
+        _ token: String,
         _ userKey: String?,
         _ parameters: [String: ParameterValue],
         _ userKeyProof: String?,
@@ -180,7 +211,7 @@ extension PushClient {
         if let userKeyProof { parameters["userKeyProof"] = .string(userKeyProof) }
         commands.yield(
             .register(
-                token: RegistrationForm.hex(token),
+                token: token,
                 userKey: userKey ?? "",
                 parametersXML: ParametersXML.document(parameters),
                 reply: reply

@@ -27,6 +27,11 @@ enum RegistrationForm {
         return SHA256Digest.hex(Array(text.utf8))
     }
 
+    /// A token that is text already: without brackets and blanks, in lower case.
+    static func token(_ text: String) -> String {
+        text.filter { !"<> ".contains($0) }.lowercased()
+    }
+
     /// An APNs token in lower-case hexadecimal.
     static func hex(_ token: Data) -> String {
         token.map { byte in

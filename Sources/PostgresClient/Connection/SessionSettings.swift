@@ -70,9 +70,21 @@ enum SessionSettings {
 }
 
 /// Whether a server and its database are of a kind that the program works with.
-enum ServerCheck {
+public enum ServerCheck {
     /// The least version, as libpq writes it. What an older one lacks would fail here and there; 14's support by PostgreSQL has ended.
     static let leastVersion: Int32 = 150_000
+    /// The newest major version that the product's tests have run on; `Deploy/test release` runs them on each from the least to this one.
+    static let newestTested: Int32 = 18
+
+    /// What is to be said of a server that is newer than the tests have seen; nil of one that is not.
+    ///
+    /// - Parameter major: the first part of its version: 18 for 18.6.
+    public static func warning(major: Int32) -> String? {
+        guard major > newestTested else { return nil }
+        let tested = "\(number(leastVersion)) to \(newestTested)"
+        return "the server is PostgreSQL \(major), and this version of PushMTA was tested on \(tested): "
+            + "look for a newer PushMTA, or try a copy of the database first"
+    }
 
     /// What is wrong with a server; nil if nothing is.
     ///

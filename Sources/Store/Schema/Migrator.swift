@@ -12,6 +12,8 @@ public struct MigrationReport: Sendable {
     public let applied: [String]
     /// Rights that roles had not and have now, as the statements that gave them.
     public let granted: [String]
+    /// What is to be said of the server's version; nil if there is nothing.
+    public let serverWarning: String?
 }
 
 /// Brings a database to the schema of this program; any number of hosts may do it at once.
@@ -93,7 +95,9 @@ struct Migrator {
             from: installed.number,
             to: versions.last?.number ?? 0,
             applied: applied,
-            granted: grants
+            granted: grants,
+            // libpq writes 180006 for 18.6.
+            serverWarning: ServerCheck.warning(major: connection.serverVersion / 10_000)
         )
     }
 

@@ -8,7 +8,9 @@ extension Store {
         let rows: PostgresResult
         do {
             rows = try await query(Self.catalogSQL, [.text(view)])
-        } catch let error as PostgresError where error.sqlState?.hasPrefix("42") == true {
+        } catch let error as PostgresError
+            where error.sqlState?.hasPrefix("42") == true || error.sqlState == Self.notAnIdentifier
+        {
             throw StoreError(
                 .invalid,
                 "Target mapping \"\(name)\": \"\(view)\" is no name of a view.",
@@ -44,7 +46,11 @@ extension Store {
         return (try rows.text(0, 0), columns)
     }
 
-    /// One row for each column that may be read, one with nulls if there is none. Sessions look into no schema of other people, so a name
+    /// What `parse_ident` says of a text that is no name (invalid_parameter_value).
+    private static let notAnIdentifier = "22023"
+
+    /// One row for each column that may be read, one with nulls if there is none. Since PostgreSQL 16 `to_regclass` takes numbers, and has no
+    /// error for what cannot be a name, so that `parse_ident` sees to both. Sessions look into no schema of other people, so a name
     /// without one is looked for in `public`. Our own tables and the catalogs are no mappings; a template or a filter must not reach them.
     private static let catalogSQL = """
         SELECT format('%I.%I', n.nspname, c.relname),
@@ -56,7 +62,8 @@ extension Store {
         LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
             AND has_schema_privilege('\(ViewReader.role)', n.oid, 'USAGE')
             AND has_column_privilege('\(ViewReader.role)', c.oid, a.attnum, 'SELECT')
-        WHERE c.oid = coalesce(to_regclass($1), CASE WHEN strpos($1, '.') = 0 THEN to_regclass('public.' || $1) END)
+        WHERE c.oid = CASE WHEN cardinality(parse_ident($1)) > 0 THEN
+            coalesce(to_regclass($1), CASE WHEN strpos($1, '.') = 0 THEN to_regclass('public.' || $1) END) END
         ORDER BY a.attnum
         """
 

@@ -124,6 +124,7 @@ struct DatabaseChecks: Sendable {
     private func durability(_ store: Store) async -> [CheckResult] {
         do {
             let found = try await store.durabilitySettings()
+            let version = Self.version(found)
             let wrong = found.filter { setting in
                 Self.durable[setting.name].map { !$0.contains(setting.value) } ?? false
             }
@@ -131,14 +132,21 @@ struct DatabaseChecks: Sendable {
             guard wrong.isEmpty else {
                 let names = wrong.map(\.name).joined(separator: ", ")
                 let detail = "\(text). Turn \(names) on: what was committed may be lost in a crash."
-                return [CheckResult("durability", .failed, detail)]
+                return version + [CheckResult("durability", .failed, detail)]
             }
             let replicas = try await store.replicas()
-            return [CheckResult("durability", .ok, text), Self.failOver(found, replicas: replicas.count)]
+            return version + [CheckResult("durability", .ok, text), Self.failOver(found, replicas: replicas.count)]
                 + replicas.map(Self.replica)
         } catch {
             return [CheckResult("durability", .failed, CommandFailure.words(of: error))]
         }
+    }
+
+    /// What is to be said of a server that is newer than the product's tests have seen; nothing of others.
+    static func version(_ found: [(name: String, value: String)]) -> [CheckResult] {
+        let text = found.first { $0.name == "server_version" }?.value ?? ""
+        let major = Int32(text.prefix { $0.isASCII && $0.isNumber })
+        return major.flatMap { ServerCheck.warning(major: $0) }.map { [CheckResult("PostgreSQL", .warning, $0)] } ?? []
     }
 
     /// Whether a replica that becomes the primary has everything that was committed. Many installations have no replica, so it

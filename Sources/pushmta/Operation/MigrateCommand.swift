@@ -10,7 +10,7 @@ struct MigrateCommand: SentenceCommand {
         abstract: "Bring the database's schema to this version.",
         discussion: """
             Does nothing if it is there already, but for rights of its roles that are missing; two hosts may run it at once; refuses a newer
-            schema, and that of a development version. A user who may not make roles is told, before anything is changed, what an administrator has to run.
+            schema, and that of a development version; warns of a PostgreSQL that is newer than those it was tested on. A user who may not make roles is told, before anything is changed, what an administrator has to run.
 
             After a restore to an earlier moment: --restored, on one host, before any process of the engine starts. Ids that were given \
             out since then are not given out again, as journals, receipts on disk and devices still know them.
@@ -60,6 +60,7 @@ struct MigrateCommand: SentenceCommand {
         let configuration = StoreSession.commandConfiguration(loaded.values, role: "migrate")
         let report = try await migrate(configuration)
         show(report)
+        if let warning = report.serverWarning { StandardError.write("pushmta: warning: \(warning)\n") }
         guard restored else { return }
         let moved = try await Store.skipIdentifiers(configuration)
         StandardOutput.line("Ids of \(moved) kinds go on far above those of before.")

@@ -263,6 +263,19 @@ import Testing
         #expect(DatabaseChecks.failOver(named, replicas: 1).result == .ok)
     }
 
+    @Test func theDoctorWarnsOfAServerThatIsNewerThanTheTests() {
+        for known in ["15.18 (Debian 15.18-0+deb12u1)", "16.14", "18.6", "18beta1"] {
+            #expect(DatabaseChecks.version([(name: "server_version", value: known)]).isEmpty, "\(known)")
+        }
+        for unknown in ["19.1", "19devel", "2147483647"] {
+            let said = DatabaseChecks.version([(name: "server_version", value: unknown)])
+            #expect(said.map(\.result) == [.warning] && said[0].detail.contains("15 to 18"), "\(said)")
+        }
+        for strange in ["", "devel", "99999999999"] {
+            #expect(DatabaseChecks.version([(name: "server_version", value: strange)]).isEmpty, "\(strange)")
+        }
+    }
+
     @Test func theDoctorTellsOfRolesAndRightsThatAreMissing() async throws {
         let connection = try await database.connect()
         try await connection.run(script: "REVOKE SELECT ON pushmta.mta_host FROM pushmta_monitoring")

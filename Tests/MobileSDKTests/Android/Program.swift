@@ -16,6 +16,17 @@ struct Program {
         guard let path = places.first(where: FileManager.default.isExecutableFile(atPath:)) else {
             throw Missing(program: name)
         }
+        return try await run(path: path, arguments, in: folder)
+    }
+
+    /// Runs the program of this file, with other values of some environment variables.
+    static func run(
+        path: String,
+        _ arguments: [String],
+        environment: [String: String] = [:],
+        in folder: URL
+    ) async throws -> Program {
+        let name = URL(fileURLWithPath: path).lastPathComponent
         let file = folder.appendingPathComponent("\(name).out")
         _ = FileManager.default.createFile(atPath: file.path, contents: nil)
         let handle = try FileHandle(forWritingTo: file)
@@ -23,6 +34,7 @@ struct Program {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = handle
         process.standardError = handle

@@ -43,6 +43,27 @@ import Testing
         )
     }
 
+    /// Apps of Adobe's SDKs have the token as text, and a dictionary of anything.
+    @Test func aTokenThatIsTextAndParametersOfAnyType() async throws {
+        let transport = ScriptedTransport(.answer(200))
+        let client = client(transport)
+        let parameters: [String: Any] = ["n": 1]
+        let outcome = await client.registerDevice(
+            tokenString: "<70757368 546F6b65 6E>",
+            userKey: "1",
+            additionalParameters: parameters
+        )
+        #expect(outcome == .success)
+        // The same, said in the other way.
+        #expect(await client.registerDevice(token: Self.token, userKey: "1", parameters: ["n": 1]) == .success)
+        let requests = await transport.requests
+        #expect(requests.count == 1)
+        #expect(
+            requests.first?.body
+                == RegistrationForm.body(.sample(userKey: "1", ["n": 1]), integrationKey: "integrationKey")
+        )
+    }
+
     @Test func theDelegateHearsOfEachCallAndOfTheEnd() async {
         let transport = ScriptedTransport(.offline, .offline, .answer(200))
         let client = client(transport)

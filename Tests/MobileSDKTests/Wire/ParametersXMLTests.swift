@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import MobileSDK
@@ -38,6 +39,22 @@ import Testing
         #expect((6.75 as ParameterValue).text == "6.75")
         #expect(ParameterValue.integer(.min).text == "-9223372036854775808")
         #expect((false as ParameterValue).text == "false")
+    }
+
+    /// What a dictionary of anything may hold, and what is made of it; nil is not sent.
+    @Test func anything() {
+        let values: [(any: Any, text: String?)] = [
+            ("a", "a"), (true, "true"), (false, "false"), (1, "1"), (UInt8(0), "0"),
+            (Int64.min, "-9223372036854775808"), (UInt64.max, "18446744073709551615"),
+            (3.14 as Float, "3.14"), (6.75, "6.75"), (NSNumber(value: 7), "7"),
+            (NSNumber(value: true), "true"), (NSNumber(value: 6.75), "6.75"), (ParameterValue.string("b"), "b"),
+            (ParameterValue.absent, nil), (NSNull(), nil), (Date(), nil), (["a"], nil),
+        ]
+        for (index, value) in values.enumerated() {
+            #expect(ParameterValue(any: value.any)?.text == value.text, "\(index)")
+        }
+        #expect(ParameterValue.values(["a": 1, "b": Date(), "c": "d"]) == ["a": .string("1"), "c": "d"])
+        #expect(ParameterValue.values(nil).isEmpty)
     }
 
     @Test func lineEndsAndWhatXMLCannotSayAreDropped() {

@@ -55,6 +55,8 @@ struct MappingTests {
         #expect(await refusal(fixture, "nothing", "key")?.contains("no view nothing") == true)
         #expect(await refusal(fixture, "a.b.c.d.e", "key")?.contains("no name of a view") == true)
         #expect(await refusal(fixture, "x; DROP TABLE doubled", "key")?.contains("no name of a view") == true)
+        // A number of the catalog's (pg_class itself), which newer servers take for a name.
+        #expect(await refusal(fixture, "1259", "key")?.contains("no name of a view") == true)
         #expect(await refusal(fixture, "doubled", "kee")?.contains("did you mean key") == true)
         #expect(await refusal(fixture, "doubled", "key")?.contains("several rows") == true)
         for own in [

@@ -49,7 +49,7 @@ public final class AsyncRunner {
     public void registerDevice(final String token, final String userKey, final Map<String, ?> parameters,
             final DeviceInfo device, RequestListener listener) {
         // The caller may change its map afterwards, so it is read now.
-        final String document = ParametersXml.document(parameters);
+        final String document = PushClient.document(parameters);
         run(REGISTRATIONS, () -> client.register(token, userKey, document, device), listener, token);
     }
 

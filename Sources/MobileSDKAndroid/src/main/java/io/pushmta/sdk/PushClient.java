@@ -9,7 +9,8 @@
 //   An app calls PushMTA.start(...) in Application.onCreate, PushMTA.registerDevice(...) and notifyReceive or notifyOpening,
 //   and extends PushMTAMessagingService. Below it PushClient has the calls that wait for the server, AsyncRunner makes them
 //   in the background. Registrar and Tracker do the work; what is to be sent they ask RegistrationState and TrackingQueue,
-//   which have no input and no output. gradle builds it; Swift Package Manager does not know it.
+//   which have no input and no output. An app of Adobe's Campaign SDK keeps its calls: com.neolane.android.v1 passes them on.
+//   gradle or Deploy/package-android builds it; Swift Package Manager does not know it.
 //
 // THREADS AND TASKS
 //   Two daemon threads a client (Lane), one for registrations and one for hits: they do things in order and have the timers.
@@ -32,8 +33,8 @@
 //
 // SEE ALSO
 //   src/main/java/io/pushmta/sdk/Registrar.java, src/main/java/io/pushmta/sdk/Tracker.java,
-//   src/main/java/io/pushmta/sdk/Lane.java, android/src/main/java/io/pushmta/sdk/android/PushMTA.java, README.md,
-//   Config/sdk.md
+//   src/main/java/io/pushmta/sdk/Lane.java, android/src/main/java/io/pushmta/sdk/android/PushMTA.java,
+//   android/src/main/java/com/neolane/android/v1/Neolane.java, README.md, Config/sdk.md
 
 package io.pushmta.sdk;
 
@@ -105,14 +106,15 @@ public final class PushClient {
      *
      * @param token      the token of Firebase Cloud Messaging
      * @param userKey    what matches the device to a recipient, such as a customer number; null for none
-     * @param parameters the subscription parameters that the service declares, or null
+     * @param parameters the subscription parameters that the service declares. With null a new token of the same user keeps
+     *                   those of the old one; otherwise null is as good as an empty map: there are none
      * @param device     {@code AndroidDevice.describe(context)}
      * @throws PushException when a setting is missing, or the server refused
      * @throws IOException   when the server cannot be reached; the registration is kept and tried again
      */
     public void registerDevice(String token, String userKey, Map<String, ?> parameters, DeviceInfo device)
             throws PushException, IOException {
-        register(token, userKey, ParametersXml.document(parameters), device);
+        register(token, userKey, document(parameters), device);
     }
 
     /**
@@ -132,6 +134,11 @@ public final class PushClient {
             all.put("userKeyProof", proof);
         }
         return all;
+    }
+
+    /** The parameters as the server takes them; null when the app says nothing of them. */
+    static String document(Map<String, ?> parameters) {
+        return parameters == null ? null : ParametersXml.document(parameters);
     }
 
     void register(String token, String userKey, String document, DeviceInfo device) throws PushException, IOException {

@@ -41,7 +41,7 @@ final class Registrar {
 
     void register(Registration wanted) throws PushException, IOException {
         lane.call(() -> {
-            registerHere(wanted);
+            registerHere(state.complete(wanted));
             return null;
         });
     }

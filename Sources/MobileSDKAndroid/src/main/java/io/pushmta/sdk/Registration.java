@@ -15,6 +15,7 @@ final class Registration {
 
     final String token;
     final String userKey;
+    /** The document; null only until {@link RegistrationState#complete}, when the app said nothing of parameters. */
     final String parameters;
     final DeviceInfo device;
 

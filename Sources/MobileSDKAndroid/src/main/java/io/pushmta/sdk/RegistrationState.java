@@ -21,6 +21,20 @@ final class RegistrationState {
         return record.last;
     }
 
+    /**
+     * Puts parameters where the app said nothing of them: a new token of the same user has those of the old one, anything else
+     * has none.
+     */
+    Registration complete(Registration wanted) {
+        if (wanted.parameters != null) {
+            return wanted;
+        }
+        Registration last = record.last;
+        boolean isRefresh = last != null && last.userKey.equals(wanted.userKey) && !last.token.equals(wanted.token);
+        String parameters = isRefresh ? last.parameters : ParametersXml.document(null);
+        return new Registration(wanted.token, wanted.userKey, parameters, wanted.device);
+    }
+
     /** Takes in what the app wants; false when that server has it already. */
     boolean want(Registration wanted, String destination) {
         record.last = wanted;

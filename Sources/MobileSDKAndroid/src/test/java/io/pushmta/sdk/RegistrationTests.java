@@ -191,6 +191,30 @@ final class RegistrationTests {
         }
     }
 
+    /** An app that only passes the new token on, in Adobe's way. */
+    void testANewTokenWithoutParametersKeepsThoseOfTheOldOne() throws Exception {
+        try (TestServer server = new TestServer()) {
+            Storage storage = new MemoryStorage();
+            PushClient first = Samples.client(server, storage);
+            first.registerDevice("testToken", "testUser", Samples.PARAMETERS, Samples.device());
+            PushClient client = Samples.client(server, storage);
+            client.registerDevice("newToken", "testUser", null, Samples.device());
+            String refreshed = Samples.BODY.replace("=testToken&", "=newToken&");
+            Check.equal(server.seen.get(1).body, refreshed);
+            // The same token: the app has parameters no more.
+            client.registerDevice("newToken", "testUser", null, Samples.device());
+            String bare = refreshed.substring(0, refreshed.indexOf("&additionalParams="))
+                    + "&additionalParams=" + PercentEncoder.encode(ParametersXml.document(null));
+            Check.equal(server.seen.get(2).body, bare);
+            client.registerDevice("testToken", "testUser", Samples.PARAMETERS, Samples.device());
+            client.registerDevice("newToken", "testUser", Collections.emptyMap(), Samples.device());
+            Check.equal(server.seen.get(4).body, bare);
+            client.registerDevice("testToken", "testUser", Samples.PARAMETERS, Samples.device());
+            client.registerDevice("newToken", "other", null, Samples.device());
+            Check.equal(server.seen.get(6).body, bare.replace("=testUser&", "=other&"));
+        }
+    }
+
     /** A disk that is full, and one that cannot be read. */
     void testABrokenStorage() throws Exception {
         Storage broken = new Storage() {

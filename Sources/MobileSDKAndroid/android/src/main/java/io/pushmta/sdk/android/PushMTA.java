@@ -9,7 +9,7 @@ import java.util.Map;
 
 /** The SDK in an Android app. */
 public final class PushMTA {
-    private static boolean isStarted;
+    private static boolean hasStorage;
 
     private PushMTA() {
     }
@@ -19,15 +19,24 @@ public final class PushMTA {
      * wakes the app in the background.
      */
     public static synchronized void start(Context context, String integrationKey, String marketingHost, String trackingHost) {
+        keepState(context);
         PushClient client = PushClient.getInstance();
-        if (!isStarted) {
-            isStarted = true;
-            client.setStorage(new PreferencesStorage(context));
-            NetworkWatch.start(context.getApplicationContext(), client);
-        }
         client.setIntegrationKey(integrationKey);
         client.setMarketingHost(marketingHost);
         client.setTrackingHost(trackingHost);
+    }
+
+    /**
+     * Has the SDK keep its state in the app's preferences, and try again when there is a network. {@link StateProvider} has
+     * called it already, unless the app's manifest removes that one or the process is not the app's main one.
+     */
+    public static synchronized void keepState(Context context) {
+        if (!hasStorage) {
+            hasStorage = true;
+            PushClient client = PushClient.getInstance();
+            client.setStorage(new PreferencesStorage(context));
+            NetworkWatch.start(context.getApplicationContext(), client);
+        }
     }
 
     /** A runner whose listeners are called on the main thread. */

@@ -1,0 +1,43 @@
+package io.pushmta.sdk.android;
+
+import android.content.ContentProvider;
+import android.content.ContentValues;
+import android.database.Cursor;
+import android.net.Uri;
+
+/**
+ * Gives the SDK its storage before the app's own code runs: the system makes providers first, also when a message wakes the
+ * app. So receipts of apps that never pass a context are kept too. It provides nothing.
+ */
+public final class StateProvider extends ContentProvider {
+    @Override
+    public boolean onCreate() {
+        PushMTA.keepState(getContext());
+        return true;
+    }
+
+    @Override
+    public Cursor query(Uri uri, String[] columns, String where, String[] arguments, String order) {
+        return null;
+    }
+
+    @Override
+    public String getType(Uri uri) {
+        return null;
+    }
+
+    @Override
+    public Uri insert(Uri uri, ContentValues values) {
+        return null;
+    }
+
+    @Override
+    public int delete(Uri uri, String where, String[] arguments) {
+        return 0;
+    }
+
+    @Override
+    public int update(Uri uri, ContentValues values, String where, String[] arguments) {
+        return 0;
+    }
+}

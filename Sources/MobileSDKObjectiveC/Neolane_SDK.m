@@ -1,0 +1,182 @@
+// MobileSDKObjectiveC: the calls of Adobe's Campaign SDK for iOS (Neolane), for apps that have them.
+//
+// WHAT IT DOES
+//   Registers a device and reports receipts and clicks, under the names and selectors of the old SDK, so that an app is linked
+//   with another library and its code stays. On the wire it does what MobileSDK does, in Swift, and it keeps what could not be
+//   sent by the same rules.
+//
+// HOW IT IS USED
+//   An app links libNeolaneSDK.a and imports Neolane_SDK.h, or links NeolaneSDK.xcframework (build-xcframework). It sets hosts
+//   and integration key on [Neolane_SDK getInstance] at each start, and calls registerDevice::: with each token and track:: for
+//   notifications. NLSRegistrar and NLSTracker decide, NLSExchange sends, NLSFile keeps.
+//
+// THREADS AND TASKS
+//   One thread of the library, with a run loop, works off all calls; only it touches registrar and tracker. One registration and
+//   one hit are under way at a time. The delegate is called in the main thread. Nothing blocks the caller but the first call of
+//   getInstance, until the thread is up.
+//
+// STATE AND FILES
+//   registration.plist and tracking.plist in the folder Neolane_SDK of the app's support folder, each written whole before its
+//   request leaves. One process at a time may use a folder: an app and its extensions have their own each.
+//
+// FAILURES
+//   Server away, busy or broken (3xx, 408, 425, 429, 5xx): tried again after 5 s, doubling to an hour, with jitter; Retry-After is
+//   obeyed up to a day. Any other refusal is final. A hit that a server fails at 10 times is given up. Files that cannot be read
+//   count as empty; what cannot be written is kept in memory. Redirects are not followed. Nothing raises on what comes from outside.
+//
+// MEMORY
+//   Retain and release by hand: GCC's runtime, with which the tests run it, has no automatic reference counting. An app with ARC
+//   links the library as it is; who compiles the sources passes -fno-objc-arc.
+//
+// SETTINGS
+//   None: the app calls setMarketingHost:, setTrackingHost: and setIntegrationKey:.
+//
+// SEE ALSO
+//   include/Neolane_SDK.h, Protocol/NLSRegistrar.m, Protocol/NLSTracker.m, InputOutput/NLSExchange.m, Config/sdk.md
+
+#import "Neolane_SDK.h"
+
+#import "InputOutput/NLSFile.h"
+#import "Protocol/NLSForm.h"
+#import "Protocol/NLSRegistrar.h"
+#import "Protocol/NLSTracker.h"
+
+#if defined(__clang__) && __has_feature(objc_arc)
+#error "Neolane_SDK retains and releases by hand: compile it with -fno-objc-arc"
+#endif
+
+#if defined(__APPLE__)
+#import <objc/runtime.h>
+#endif
+
+@interface Neolane_SDK (Thread) <NLSRegistrarOwner>
+- (id)initWithFolder:(NSString *)folder;
+- (void)work:(NSConditionLock *)lock;
+- (void)tell:(NSArray *)ending;
+@end
+
+@implementation Neolane_SDK
+
++ (Neolane_SDK *)getInstance {
+    static Neolane_SDK *shared = nil;
+    @synchronized([Neolane_SDK class]) {
+        if (shared == nil) { shared = [[Neolane_SDK alloc] initWithFolder:[NLSFile supportFolder]]; }
+    }
+    return shared;
+}
+
+- (id)init {
+    // Two objects must not share a folder, and the app's is taken.
+    [self release];
+    return [[Neolane_SDK getInstance] retain];
+}
+
+/// Calls a method of registrar or tracker in the library's thread. The argument is kept until then.
+- (void)ask:(id)object :(SEL)method :(id)argument {
+    [object performSelector:method onThread:_thread withObject:argument waitUntilDone:NO];
+}
+
+- (void)setMarketingHost:(NSString *)host {
+    [self ask:_registrar :@selector(setHost:) :[[host copy] autorelease]];
+}
+
+- (void)setTrackingHost:(NSString *)host {
+    [self ask:_tracker :@selector(setHost:) :[[host copy] autorelease]];
+}
+
+- (void)setIntegrationKey:(NSString *)key {
+    [self ask:_registrar :@selector(setIntegrationKey:) :[[key copy] autorelease]];
+}
+
+- (void)registerDevice:(NSString *)tokenString :(NSString *)userKey :(NSDictionary *)parameters {
+    NSMutableDictionary *registration = [NSMutableDictionary dictionaryWithDictionary:[NLSForm device]];
+    [registration setObject:[NLSForm token:tokenString] forKey:NLSToken];
+    [registration setObject:(userKey == nil ? @"" : [[userKey copy] autorelease]) forKey:NLSUserKey];
+    [registration setObject:[NLSForm parametersXML:parameters] forKey:NLSParameters];
+    [self ask:_registrar :@selector(registerDevice:) :registration];
+}
+
+- (void)track:(NSDictionary *)launchOptions :(NLTrackAction)action {
+    NSString *path = [NLSForm trackingPath:launchOptions action:action];
+    // A notification of somebody else's: there is nothing to track.
+    if (path != nil) { [self ask:_tracker :@selector(track:) :path]; }
+}
+
+- (void)retryNow {
+    [self ask:_registrar :@selector(retryNow) :nil];
+    [self ask:_tracker :@selector(retryNow) :nil];
+}
+
+- (void)forgetRegistration {
+    [self ask:_registrar :@selector(forget) :nil];
+}
+
+#if defined(__APPLE__)
+// Written out, as clang makes weak properties by itself with -fobjc-weak only.
+- (id <Neolane_SDKDelegate>)delegate {
+    @synchronized(self) { return objc_loadWeak(&_delegate); }
+}
+
+- (void)setDelegate:(id <Neolane_SDKDelegate>)delegate {
+    @synchronized(self) { objc_storeWeak(&_delegate, delegate); }
+}
+#else
+- (id <Neolane_SDKDelegate>)delegate {
+    @synchronized(self) { return [[_delegate retain] autorelease]; }
+    return nil;
+}
+
+- (void)setDelegate:(id <Neolane_SDKDelegate>)delegate {
+    @synchronized(self) { _delegate = delegate; }
+}
+#endif
+
+@end
+
+@implementation Neolane_SDK (Thread)
+
+- (id)initWithFolder:(NSString *)folder {
+    self = [super init];
+    if (self == nil) { return nil; }
+    _registrar = [[NLSRegistrar alloc] initWithFile:[NLSFile named:@"registration.plist" in:folder] owner:self];
+    _tracker = [[NLSTracker alloc] initWithFile:[NLSFile named:@"tracking.plist" in:folder]];
+    NSConditionLock *lock = [[[NSConditionLock alloc] initWithCondition:0] autorelease];
+    _thread = [[NSThread alloc] initWithTarget:self selector:@selector(work:) object:lock];
+    [_thread start];
+    // Only a thread that runs can be asked for something.
+    [lock lockWhenCondition:1];
+    [lock unlock];
+    return self;
+}
+
+/// What the thread does, as long as the process lives.
+- (void)work:(NSConditionLock *)lock {
+    NSAutoreleasePool *outer = [[NSAutoreleasePool alloc] init];
+    NSRunLoop *loop = [NSRunLoop currentRunLoop];
+    // A run loop without a source would come back at once, again and again.
+    [loop addPort:[NSPort port] forMode:NSDefaultRunLoopMode];
+    [lock lock];
+    [lock unlockWithCondition:1];
+    while (YES) {
+        NSAutoreleasePool *pool = [[NSAutoreleasePool alloc] init];
+        [loop runMode:NSDefaultRunLoopMode beforeDate:[NSDate distantFuture]];
+        [pool release];
+    }
+    [outer release];
+}
+
+- (void)registrationEnded:(ACCRegisterDeviceStatus)status reason:(NSString *)reason {
+    NSNumber *number = [NSNumber numberWithUnsignedInteger:status];
+    [self performSelectorOnMainThread:@selector(tell:)
+                           withObject:[NSArray arrayWithObjects:number, reason, nil]
+                        waitUntilDone:NO];
+}
+
+- (void)tell:(NSArray *)ending {
+    id <Neolane_SDKDelegate> delegate = [self delegate];
+    if (![delegate respondsToSelector:@selector(registerDeviceStatus::)]) { return; }
+    NSUInteger status = [[ending objectAtIndex:0] unsignedIntegerValue];
+    [delegate registerDeviceStatus:(ACCRegisterDeviceStatus)status :([ending count] > 1 ? [ending objectAtIndex:1] : nil)];
+}
+
+@end

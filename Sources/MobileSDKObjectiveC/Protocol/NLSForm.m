@@ -1,0 +1,190 @@
+#import "NLSForm.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+NSString *const NLSToken = @"registrationToken";
+NSString *const NLSUserKey = @"userKey";
+NSString *const NLSParameters = @"additionalParams";
+
+/// Whether the text is a UUID: 8-4-4-4-12 hexadecimal digits.
+static BOOL isUUID(const char *text) {
+    if (strlen(text) != 36) { return NO; }
+    for (int index = 0; index < 36; index++) {
+        BOOL isHyphen = index == 8 || index == 13 || index == 18 || index == 23;
+        if (isHyphen ? text[index] != '-' : !isxdigit((unsigned char)text[index])) { return NO; }
+    }
+    return YES;
+}
+
+/// The id of a broad log as it stands in a tracking address: a UUID as it is, a decimal number in hexadecimal, negative ones as the
+/// two's complement in 32 bits if they fit, else in 64; nil for anything else.
+static NSString *messageID(NSString *text) {
+    const char *bytes = [text UTF8String];
+    if (bytes == NULL) { return nil; }
+    if (isUUID(bytes)) { return text; }
+    const char *digits = *bytes == '-' || *bytes == '+' ? bytes + 1 : bytes;
+    if (*digits == 0 || strspn(digits, "0123456789") != strlen(digits)) { return nil; }
+    errno = 0;
+    long long number = strtoll(bytes, NULL, 10);
+    if (errno != 0) { return nil; }
+    if (number < 0 && number >= INT32_MIN) { return [NSString stringWithFormat:@"%x", (uint32_t)(int32_t)number]; }
+    return [NSString stringWithFormat:@"%02llx", (unsigned long long)number];
+}
+
+/// The text as the value of an attribute. Line ends and what XML 1.0 (section 2.2) has no form for are dropped: a server would
+/// refuse the whole registration because of one.
+static NSString *escape(NSString *text) {
+    NSMutableString *result = [NSMutableString stringWithCapacity:[text length]];
+    NSUInteger length = [text length];
+    for (NSUInteger index = 0; index < length; index++) {
+        unichar unit = [text characterAtIndex:index];
+        unichar next = index + 1 < length ? [text characterAtIndex:index + 1] : 0;
+        if (unit == '&') {
+            [result appendString:@"&amp;"];
+        } else if (unit == '<') {
+            [result appendString:@"&lt;"];
+        } else if (unit == '>') {
+            [result appendString:@"&gt;"];
+        } else if (unit == '"') {
+            [result appendString:@"&quot;"];
+        } else if (unit == '\'') {
+            [result appendString:@"&#x27;"];
+        } else if (unit >= 0xD800 && unit < 0xDC00 && next >= 0xDC00 && next < 0xE000) {
+            [result appendString:[text substringWithRange:NSMakeRange(index, 2)]];
+            index++;
+        } else if ((unit >= 0x20 || unit == '\t') && unit < 0xFFFE && (unit < 0xD800 || unit >= 0xE000)) {
+            [result appendString:[text substringWithRange:NSMakeRange(index, 1)]];
+        }
+    }
+    return result;
+}
+
+/// The value of a parameter as the server gets it; nil when it is not sent.
+static NSString *valueText(id value) {
+    if ([value isKindOfClass:[NSString class]]) { return value; }
+    if (![value isKindOfClass:[NSNumber class]]) { return nil; }
+    // Truth values have a class of their own, which no header names.
+    if ([value class] == [[NSNumber numberWithBool:YES] class]) { return [value boolValue] ? @"true" : @"false"; }
+    return [value stringValue];
+}
+
+@implementation NLSForm
+
++ (NSString *)base:(NSString *)host {
+    NSString *base = [host stringByTrimmingCharactersInSet:[NSCharacterSet whitespaceAndNewlineCharacterSet]];
+    if ([base length] == 0) { return nil; }
+    if ([base rangeOfString:@"://"].location == NSNotFound) { base = [@"https://" stringByAppendingString:base]; }
+    while ([base hasSuffix:@"/"]) { base = [base substringToIndex:[base length] - 1]; }
+    NSURL *url = [NSURL URLWithString:base];
+    NSString *scheme = [[url scheme] lowercaseString];
+    if (![scheme isEqualToString:@"http"] && ![scheme isEqualToString:@"https"]) { return nil; }
+    if ([[url host] length] == 0 || [url query] != nil || [url fragment] != nil) { return nil; }
+    return base;
+}
+
++ (NSString *)token:(NSString *)text {
+    if (text == nil) { return @""; }
+    NSArray *parts = [text componentsSeparatedByCharactersInSet:[NSCharacterSet characterSetWithCharactersInString:@"<> "]];
+    return [[parts componentsJoinedByString:@""] lowercaseString];
+}
+
++ (NSDictionary *)device {
+    NSString *name = [[NSProcessInfo processInfo] hostName];
+    NSString *model = @"computer";
+    NSString *system = @"unknown";
+    NSString *version = [[NSProcessInfo processInfo] operatingSystemVersionString];
+#if defined(__linux__)
+    system = @"Linux";
+#endif
+    // Asked for by name, so that the library needs Foundation alone.
+    Class deviceClass = NSClassFromString(@"UIDevice");
+    if ([deviceClass respondsToSelector:@selector(currentDevice)]) {
+        id device = [deviceClass performSelector:@selector(currentDevice)];
+        name = [device valueForKey:@"name"];
+        model = [device valueForKey:@"model"];
+        system = [device valueForKey:@"systemName"];
+        version = [device valueForKey:@"systemVersion"];
+    }
+    NSString *language = [[NSLocale currentLocale] localeIdentifier];
+    return [NSDictionary dictionaryWithObjectsAndKeys:
+        name == nil ? @"" : name, @"deviceName",
+        model == nil ? @"" : model, @"deviceModel",
+        system == nil ? @"" : system, @"osName",
+        [NSString stringWithFormat:@"%@ %@", system == nil ? @"" : system, version == nil ? @"" : version], @"osVersion",
+        language == nil ? @"" : [language stringByReplacingOccurrencesOfString:@"_" withString:@"-"], @"osLanguage", nil];
+}
+
++ (NSString *)parametersXML:(NSDictionary *)parameters {
+    NSMutableArray *names = [NSMutableArray array];
+    NSEnumerator *keys = [parameters keyEnumerator];
+    id key;
+    while ((key = [keys nextObject]) != nil) {
+        if ([key isKindOfClass:[NSString class]]) { [names addObject:key]; }
+    }
+    [names sortUsingSelector:@selector(compare:)];
+    NSMutableString *document = [NSMutableString stringWithString:@"<additionalParams>"];
+    for (NSUInteger index = 0; index < [names count]; index++) {
+        NSString *name = [names objectAtIndex:index];
+        NSString *value = valueText([parameters objectForKey:name]);
+        if (value == nil) { continue; }
+        [document appendFormat:@"<param name=\"%@\" value=\"%@\" />", escape(name), escape(value)];
+    }
+    [document appendString:@"</additionalParams>"];
+    return document;
+}
+
++ (NSString *)body:(NSDictionary *)registration integrationKey:(NSString *)key {
+    NSMutableDictionary *values = [NSMutableDictionary dictionaryWithDictionary:registration];
+    [values setObject:key forKey:@"mobileAppUuid"];
+    [values setObject:@"Apple" forKey:@"deviceBrand"];
+    [values setObject:@"Apple" forKey:@"deviceManufacturer"];
+    // In the order of Adobe's SDK.
+    NSArray *names = [NSArray arrayWithObjects:
+        NLSToken, @"mobileAppUuid", NLSUserKey, @"deviceName", @"deviceModel", @"deviceBrand", @"deviceManufacturer", @"osName",
+        @"osVersion", @"osLanguage", NLSParameters, nil];
+    NSMutableArray *fields = [NSMutableArray array];
+    for (NSUInteger index = 0; index < [names count]; index++) {
+        NSString *name = [names objectAtIndex:index];
+        id value = [values objectForKey:name];
+        NSString *text = [value isKindOfClass:[NSString class]] ? value : @"";
+        [fields addObject:[NSString stringWithFormat:@"%@=%@", name, [self encode:text keeping:""]]];
+    }
+    return [fields componentsJoinedByString:@"&"];
+}
+
++ (NSString *)trackingPath:(NSDictionary *)userInfo action:(NSInteger)action {
+    if (![userInfo isKindOfClass:[NSDictionary class]] || (action != 1 && action != 2)) { return nil; }
+    // Of launch options, the notification that started the app.
+    id inner = [userInfo objectForKey:@"UIApplicationLaunchOptionsRemoteNotificationKey"];
+    if ([inner isKindOfClass:[NSDictionary class]]) { userInfo = inner; }
+    id message = [userInfo objectForKey:@"_mId"];
+    id delivery = [userInfo objectForKey:@"_dId"];
+    // The ids count only as texts, as in Adobe's SDK.
+    if (![message isKindOfClass:[NSString class]] || ![delivery isKindOfClass:[NSString class]]) { return nil; }
+    NSString *broadLog = messageID(message);
+    if (broadLog == nil || [delivery length] == 0) { return nil; }
+    // The delivery's id goes back as it came. One with blanks or control characters is no id of an engine.
+    for (NSUInteger index = 0; index < [delivery length]; index++) {
+        unichar unit = [delivery characterAtIndex:index];
+        if (unit <= 0x20 || unit == 0x7F || unit == '#') { return nil; }
+    }
+    delivery = [self encode:delivery keeping:"!$&'()*+,;=:@/?%"];
+    return [NSString stringWithFormat:@"/r/?id=h%@,%@,%ld", broadLog, delivery, (long)action];
+}
+
++ (NSString *)encode:(NSString *)text keeping:(const char *)kept {
+    NSData *data = [text dataUsingEncoding:NSUTF8StringEncoding allowLossyConversion:YES];
+    const unsigned char *bytes = [data bytes];
+    NSMutableString *result = [NSMutableString stringWithCapacity:[data length]];
+    for (NSUInteger index = 0; index < [data length]; index++) {
+        unsigned char byte = bytes[index];
+        BOOL isPlain = byte < 0x80 && byte != 0 && (isalnum(byte) || strchr("-._~", byte) || strchr(kept, byte));
+        [result appendFormat:isPlain ? @"%c" : @"%%%02X", byte];
+    }
+    return result;
+}
+
+@end

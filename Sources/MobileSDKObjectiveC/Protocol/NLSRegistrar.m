@@ -1,0 +1,205 @@
+#import "NLSRegistrar.h"
+
+#import "../InputOutput/NLSExchange.h"
+#import "../InputOutput/NLSFile.h"
+#import "NLSBackOff.h"
+#import "NLSForm.h"
+
+/// Under which names the file has what it has.
+static NSString *const registeredName = @"registered";
+static NSString *const pendingName = @"pending";
+
+/// A list of texts from a file, or nil.
+static NSArray *texts(id value) {
+    if (![value isKindOfClass:[NSArray class]]) { return nil; }
+    for (NSUInteger index = 0; index < [value count]; index++) {
+        if (![[value objectAtIndex:index] isKindOfClass:[NSString class]]) { return nil; }
+    }
+    return value;
+}
+
+@interface NLSRegistrar (Sending)
+- (NSArray *)mark:(NSDictionary *)registration;
+- (void)setPending:(NSDictionary *)registration;
+- (void)setRegistered:(NSArray *)mark;
+- (void)store;
+- (void)send;
+- (void)answered:(NLSAnswer *)answer;
+- (void)report:(ACCRegisterDeviceStatus)status reason:(NSString *)reason times:(NSUInteger)times;
+@end
+
+@implementation NLSRegistrar
+
+- (id)initWithFile:(NLSFile *)file owner:(id <NLSRegistrarOwner>)owner {
+    self = [super init];
+    if (self == nil) { return nil; }
+    _file = [file retain];
+    _owner = owner;
+    _backOff = [[NLSBackOff alloc] init];
+    NSDictionary *record = [file read];
+    _registered = [texts([record objectForKey:registeredName]) retain];
+    id pending = [record objectForKey:pendingName];
+    if ([pending isKindOfClass:[NSDictionary class]] && texts([pending allValues]) != nil
+        && [pending objectForKey:NLSToken] != nil && [pending objectForKey:NLSUserKey] != nil
+        && [pending objectForKey:NLSParameters] != nil) {
+        _pending = [pending retain];
+    }
+    return self;
+}
+
+- (void)dealloc {
+    [_flight cancel];
+    [_timer invalidate];
+    [_file release];
+    [_backOff release];
+    [_base release];
+    [_key release];
+    [_registered release];
+    [_pending release];
+    [_flight release];
+    [_flightMark release];
+    [super dealloc];
+}
+
+- (void)setHost:(NSString *)host {
+    NSString *base = [NLSForm base:host];
+    if (base == _base || [base isEqual:_base]) { return; }
+    [_base release];
+    _base = [base copy];
+    [self send];
+}
+
+- (void)setIntegrationKey:(NSString *)key {
+    if ([key length] == 0) { key = nil; }
+    if (key == _key || [key isEqual:_key]) { return; }
+    [_key release];
+    _key = [key copy];
+    [self send];
+}
+
+- (void)registerDevice:(NSDictionary *)registration {
+    if (_base == nil) { return [self report:ACCRegisterDeviceStatusFailureMarketingServerHostnameEmpty reason:nil times:1]; }
+    if (_key == nil) { return [self report:ACCRegisterDeviceStatusFailureIntegrationKeyEmpty reason:nil times:1]; }
+    NSArray *mark = [self mark:registration];
+    if (_flight != nil && [_flightMark isEqual:mark]) {
+        _flightCalls += _waiting + 1;
+        _flightIsForgotten = NO;
+        _waiting = 0;
+        [self setPending:registration];
+        return [self store];
+    }
+    if (_flight == nil && [_registered isEqual:mark]) {
+        if (_pending != nil) {
+            [self setPending:nil];
+            [self store];
+        }
+        return [self report:ACCRegisterDeviceStatusSuccess reason:nil times:1];
+    }
+    [self setPending:registration];
+    _waiting++;
+    if (_flight != nil) { return [self store]; }
+    [_backOff reset];
+    [self send];
+}
+
+- (void)retryNow {
+    [self send];
+}
+
+- (void)forget {
+    [self setPending:nil];
+    [self setRegistered:nil];
+    _flightIsForgotten = YES;
+    _flightCalls += _waiting;
+    _waiting = 0;
+    [self store];
+}
+
+@end
+
+@implementation NLSRegistrar (Sending)
+
+/// What is registered, and where: two registrations with the same mark say the same to the same server.
+- (NSArray *)mark:(NSDictionary *)registration {
+    if (_base == nil || _key == nil) { return nil; }
+    return [NSArray arrayWithObjects:_base, _key, [registration objectForKey:NLSToken], [registration objectForKey:NLSUserKey],
+        [registration objectForKey:NLSParameters], nil];
+}
+
+- (void)setPending:(NSDictionary *)registration {
+    [_pending autorelease];
+    _pending = [registration copy];
+}
+
+- (void)setRegistered:(NSArray *)mark {
+    [_registered autorelease];
+    _registered = [mark copy];
+}
+
+- (void)store {
+    NSMutableDictionary *record = [NSMutableDictionary dictionary];
+    if (_registered != nil) { [record setObject:_registered forKey:registeredName]; }
+    if (_pending != nil) { [record setObject:_pending forKey:pendingName]; }
+    [_file write:record];
+}
+
+/// Sends what is pending, if anything is and nothing is under way.
+- (void)send {
+    NSArray *mark = [self mark:_pending];
+    if (_flight != nil || _pending == nil || mark == nil) { return; }
+    [_timer invalidate];
+    _timer = nil;
+    [_flightMark release];
+    _flightMark = [mark retain];
+    _flightCalls = _waiting;
+    _flightIsForgotten = NO;
+    _waiting = 0;
+    [self setRegistered:nil];
+    [self store];
+    NSString *body = [NLSForm body:_pending integrationKey:_key];
+    NSString *address = [_base stringByAppendingString:@"/nms/mobile/1/registerIOS.jssp"];
+    _flight = [[NLSExchange send:address form:body target:self action:@selector(answered:)] retain];
+}
+
+- (void)answered:(NLSAnswer *)answer {
+    [_flight autorelease];
+    _flight = nil;
+    NSUInteger calls = _flightCalls;
+    // Settings may have been taken away meanwhile; then what is pending is still what was sent.
+    NSArray *mark = [self mark:_pending];
+    BOOL isNewest = _pending != nil && (mark == nil || [mark isEqual:_flightMark]);
+    BOOL retries = [answer isWorthRetrying] && isNewest;
+    if (isNewest && !retries) { [self setPending:nil]; }
+    if (answer->status == 200 && !_flightIsForgotten) { [self setRegistered:_flightMark]; }
+    if (!retries) { [self store]; }
+    // Of tries that nobody waits for, only the end is worth a word.
+    if (calls > 0 || ![answer isWorthRetrying]) {
+        NSUInteger times = MAX(calls, 1u);
+        switch (answer->status) {
+            case 200: [self report:ACCRegisterDeviceStatusSuccess reason:nil times:times]; break;
+            case 404: [self report:ACCRegisterDeviceStatusFailureUnknownUUID reason:nil times:times]; break;
+            case 0: [self report:ACCRegisterDeviceStatusFailureConnectionIssue reason:answer->reason times:times]; break;
+            default: [self report:ACCRegisterDeviceStatusFailureUnexpectedError reason:answer->reason times:times];
+        }
+    }
+    if (!retries) {
+        [_backOff reset];
+        return [self send];
+    }
+    _timer = [NSTimer scheduledTimerWithTimeInterval:[_backOff nextAtLeast:answer->retryAfter]
+                                              target:self
+                                            selector:@selector(timerFired:)
+                                            userInfo:nil
+                                             repeats:NO];
+}
+
+- (void)timerFired:(NSTimer *)timer {
+    _timer = nil;
+    [self send];
+}
+
+- (void)report:(ACCRegisterDeviceStatus)status reason:(NSString *)reason times:(NSUInteger)times {
+    for (NSUInteger count = 0; count < times; count++) { [_owner registrationEnded:status reason:reason]; }
+}
+
+@end

@@ -1,0 +1,156 @@
+import ArgumentParser
+import Foundation
+import Testing
+
+@testable import pushmta
+
+/// `Deploy/guide/requirements.md` names tests, commands, files, settings and keys of a content that there are.
+@Suite struct RequirementTableTests {
+    /// A line of the table.
+    private struct Requirement {
+        let number: String
+        let state: String
+        let evidence: String
+        let gap: String
+
+        /// Nil for what is no line of it.
+        init?(_ line: Substring) {
+            let cells = line.split(separator: "|", omittingEmptySubsequences: false)
+                .map { $0.trimmingCharacters(in: .whitespaces) }
+            guard cells.count == 8, Int(cells[1]) != nil else { return nil }
+            (number, state, evidence, gap) = (cells[1], cells[4], cells[5], cells[6])
+        }
+
+        /// What stands in code marks beside it.
+        var names: [String] { evidence.matches(of: /`([^`]+)`/).map { String($0.1) } }
+    }
+
+    private static func text(_ path: String) throws -> String {
+        try String(contentsOfFile: ProjectFolder.path + "/" + path, encoding: .utf8)
+    }
+
+    private static func page() throws -> String { try text("Deploy/guide/requirements.md") }
+
+    @Test func everyLineSaysWhetherItIsThereAndWhatShowsIt() throws {
+        let lines = try Self.page().split(separator: "\n").filter { $0.firstMatch(of: /^\| *[0-9]/) != nil }
+        let table = lines.compactMap(Requirement.init)
+        #expect(table.count == lines.count && table.count > 100, "each line has six cells")
+        #expect(table.map(\.number) == (1...table.count).map(String.init))
+        for line in table {
+            #expect(["yes", "partly", "no"].contains(line.state), "\(line.number): \(line.state)")
+            #expect(line.state == "yes" || !line.gap.isEmpty, "\(line.number) does not say what is missing")
+            #expect(line.state == "no" || !line.evidence.isEmpty, "\(line.number) does not say what shows it")
+        }
+    }
+
+    @Test func whatItNamesExists() throws {
+        let things = try Things()
+        var number = 0
+        for line in try Self.page().split(separator: "\n").compactMap(Requirement.init) {
+            for name in line.names {
+                number += 1
+                #expect(try things.has(name), "\(line.number) names \(name)")
+            }
+        }
+        #expect(number > 200)
+        // It finds what is not there, or the test would pass for nothing.
+        for name in [
+            "StoreTests.TemplateTests/absent", "StoreTests.AbsentTests/readyMade",
+            "WebServerTests.TemplateTests/readyMade",
+            "pushmta app absent", "pushmta app add --absent", "pushmta app add --ico", "pushmta.absent",
+            "Deploy/absent",
+            "mta.child.absent", "absent",
+        ] {
+            #expect(try !things.has(name), "\(name)")
+        }
+    }
+
+    @Test func theKeysOfAContentThatItNamesExist() throws {
+        let schema = try JSONSerialization.jsonObject(with: Data(Self.text("Config/content.schema.json").utf8))
+        let definitions = try #require((schema as? [String: Any])?["$defs"] as? [String: [String: Any]])
+        let known = Set(definitions.values.flatMap { ($0["properties"] as? [String: Any] ?? [:]).keys })
+        let lines = try Self.page().split(separator: "\n").filter { Requirement($0) != nil }
+        let named = lines.flatMap { $0.matches(of: /\*([a-z_]+)\*/).map { String($0.1) } }
+        #expect(!named.isEmpty)
+        for name in named { #expect(known.contains(name), "\(name)") }
+    }
+
+    @Test func itsLinksLeadToHeadingsThatThereAre() throws {
+        for link in try Self.page().matches(of: /\]\(([a-z-]+\.md)#([a-z0-9-]+)\)/) {
+            let headings = try Self.text("Deploy/guide/\(link.1)").split(separator: "\n").filter { $0.hasPrefix("#") }
+            let anchors = headings.map { heading in
+                heading.drop { $0 == "#" || $0 == " " }.lowercased().replacing(" ", with: "-")
+                    .filter { $0.isLetter || $0.isNumber || $0 == "-" }
+            }
+            #expect(anchors.contains(String(link.2)), "\(link.1) has no heading \(link.2)")
+        }
+    }
+}
+
+/// What the table may name.
+private struct Things {
+    /// Where it says what there is: the texts of test files by target, of the schema, and of the settings.
+    private let tests: [String: [String]]
+    private let schema: String
+    private let settings: String
+
+    init() throws {
+        let root = ProjectFolder.path
+        let files = FileManager.default
+        var tests: [String: [String]] = [:]
+        for path in try files.subpathsOfDirectory(atPath: root + "/Tests") where path.hasSuffix(".swift") {
+            let target = String(path.prefix { $0 != "/" })
+            tests[target, default: []].append(try String(contentsOfFile: "\(root)/Tests/\(path)", encoding: .utf8))
+        }
+        self.tests = tests
+        let folder = root + "/Sources/Schema/version1"
+        schema = try files.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".sql") }
+            .map { try String(contentsOfFile: "\(folder)/\($0)", encoding: .utf8) }.joined()
+        settings = try String(
+            contentsOfFile: root + "/Sources/PushCore/Settings/Settings+Definitions.swift",
+            encoding: .utf8
+        )
+    }
+
+    /// Whether there is a test, command, object of the contract, file or setting of this name.
+    func has(_ name: String) throws -> Bool {
+        if let test = name.wholeMatch(of: /(\w+Tests)\.(\w+Tests)\/(\w+)/) {
+            let (target, suite, function) = (String(test.1), String(test.2), String(test.3))
+            let beginnings = ["struct \(suite) ", "struct \(suite):", "extension \(suite) "]
+            return tests[target]?
+                .contains { text in
+                    text.contains("func \(function)(") && beginnings.contains { text.contains($0) }
+                } == true
+        }
+        if name.hasPrefix("pushmta ") { return isCommand(name.split(separator: " ").dropFirst().map(String.init)) }
+        if name.hasPrefix("pushmta.") {
+            return ["VIEW", "TABLE", "FUNCTION"]
+                .contains { kind in
+                    ["(", " "].contains { schema.contains("CREATE \(kind) \(name)\($0)") }
+                }
+        }
+        if name.contains("/") || name.hasSuffix(".swift") {
+            return FileManager.default.fileExists(atPath: ProjectFolder.path + "/" + name)
+        }
+        return settings.contains("\"\(name)\"")
+    }
+
+    /// Whether the words are a command, and those that begin with two dashes options of it.
+    private func isCommand(_ words: [String]) -> Bool {
+        var command: any ParsableCommand.Type = PushMTA.self
+        for word in words where !word.hasPrefix("--") {
+            guard
+                let next = command.configuration.subcommands.first(where: { $0.configuration.commandName == word })
+            else { return false }
+            command = next
+        }
+        // Each stands at the beginning of a line of the help, before a blank, a comma or a slash.
+        let help = PushMTA.helpMessage(for: command).split(separator: "\n").map { $0.drop { $0 == " " } }
+        return words.filter { $0.hasPrefix("--") }
+            .allSatisfy { option in
+                help.contains { line in
+                    line.hasPrefix(option) && (line.dropFirst(option.count).first.map { " ,/".contains($0) } ?? true)
+                }
+            }
+    }
+}

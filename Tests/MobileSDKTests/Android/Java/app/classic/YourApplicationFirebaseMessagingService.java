@@ -1,0 +1,1 @@
+@SAMPLE classic/messaging-service.txt

@@ -1,0 +1,13 @@
+package com.android.YourApplication;
+
+import android.content.Context;
+import android.content.SharedPreferences;
+import android.os.Bundle;
+import com.neolane.android.v1.Neolane;
+import com.neolane.android.v1.NeolaneAsyncRunner;
+import com.neolane.android.v1.NeolaneException;
+import java.io.IOException;
+
+class YourApplicationActivity extends AppActivity {
+@SAMPLE v8/handle-notification-receipt.txt
+}

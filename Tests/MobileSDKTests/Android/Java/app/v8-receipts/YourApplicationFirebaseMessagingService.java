@@ -1,0 +1,1 @@
+@SAMPLE v8/messaging-service-receipt.txt

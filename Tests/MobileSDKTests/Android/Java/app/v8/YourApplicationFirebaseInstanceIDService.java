@@ -1,0 +1,1 @@
+@SAMPLE v8/token-refresh-service.txt

@@ -1,0 +1,155 @@
+package io.pushmta.sdk;
+
+import android.content.Intent;
+import android.content.SharedPreferences;
+import android.net.Network;
+import com.google.firebase.messaging.RemoteMessage;
+import io.pushmta.sdk.android.PreferencesStorage;
+import io.pushmta.sdk.android.PushMTA;
+import io.pushmta.sdk.android.PushMTAMessagingService;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import stub.Device;
+
+/** The layer for apps, on a device of stubs. */
+final class AndroidLayerTests {
+    /** What a listener heard, and on which thread. */
+    private static final class Heard extends LinkedBlockingQueue<String> implements AsyncRunner.RequestListener {
+        private static final long serialVersionUID = 1L;
+
+        private void note(String what) {
+            add(what + " on " + Thread.currentThread().getName());
+        }
+
+        @Override
+        public void onComplete(String response, Object state) {
+            note("complete");
+        }
+
+        @Override
+        public void onPushException(PushException error, Object state) {
+            note(error.getErrorCode().toString());
+        }
+
+        @Override
+        public void onIOException(IOException error, Object state) {
+            note("no answer");
+        }
+
+        void expect(String what) throws InterruptedException {
+            Check.equal(poll(60, TimeUnit.SECONDS), what + " on main of the stub");
+        }
+    }
+
+    private static void start(TestServer server) {
+        PushClient.getInstance().forgetRegistration();
+        PushMTA.start(Device.SHARED, "testIntegrationKey", server.base(), server.base());
+    }
+
+    void testTheDeviceAsItIs() throws Exception {
+        try (TestServer server = new TestServer()) {
+            start(server);
+            Heard heard = new Heard();
+            PushMTA.registerDevice("testToken", "testUser", Samples.PARAMETERS, Device.SHARED, heard);
+            heard.expect("complete");
+            String body = server.seen.get(0).body;
+            Check.isTrue(body.contains("&deviceImei=0123456789abcdef&deviceName=stub-device&deviceModel=stub%205"
+                    + "&deviceBrand=stub%20%26%20Co&deviceManufacturer=stub%20works&osName=android"
+                    + "&osVersion=Android%2014%20stub&"), body);
+            server.next(404, "Unknown integration key");
+            PushMTA.registerDevice("testToken", "other", null, Device.SHARED, heard);
+            heard.expect("UNKNOWN_INTEGRATION_KEY");
+        }
+    }
+
+    void testATokenRefreshKeepsUserAndParameters() throws Exception {
+        try (TestServer server = new TestServer()) {
+            start(server);
+            Heard heard = new Heard();
+            PushMTA.registerDevice("testToken", "testUser", Samples.PARAMETERS, Device.SHARED, heard);
+            heard.expect("complete");
+            new Service(server).onNewToken("newToken");
+            Check.equal(server.seen.size(), 2);
+            Check.equal(server.seen.get(1).body, server.seen.get(0).body.replace("=testToken&", "=newToken&"));
+        }
+    }
+
+    /** Without a registration there is nothing to renew, and a service must not fail. */
+    void testATokenBeforeAnyRegistration() throws Exception {
+        try (TestServer server = new TestServer()) {
+            start(server);
+            new Service(server).onNewToken("newToken");
+            Check.equal(server.seen.size(), 0);
+        }
+    }
+
+    private static final class Service extends PushMTAMessagingService {
+        final List<Integer> requestsWhenShown = new ArrayList<>();
+        private final TestServer server;
+
+        Service(TestServer server) {
+            this.server = server;
+        }
+
+        @Override
+        protected void show(RemoteMessage message) {
+            requestsWhenShown.add(server.seen.size());
+        }
+    }
+
+    void testReceiptsFollowTheNotification() throws Exception {
+        try (TestServer server = new TestServer()) {
+            start(server);
+            Service service = new Service(server);
+            service.onMessageReceived(new RemoteMessage.Builder("a").addData("_mId", "12345").addData("_dId", "f0190").build());
+            service.onMessageReceived(new RemoteMessage.Builder("a").addData("_mId", "12345").build());
+            Check.equal(service.requestsWhenShown.toString(), "[0, 1]");
+            Check.equal(server.seen.size(), 1);
+            Check.equal(server.seen.get(0).uri, "/r/?id=h3039,f0190,1");
+        }
+    }
+
+    /** Turning the device makes the activity anew, with the same intent. */
+    void testAnOpeningCountsOnce() throws Exception {
+        try (TestServer server = new TestServer()) {
+            start(server);
+            Heard heard = new Heard();
+            Intent intent = new Intent().putExtra("_mId", "12345").putExtra("_dId", "f0190");
+            Check.isTrue(PushMTA.notifyOpening(intent, heard), "a click");
+            Check.isTrue(!PushMTA.notifyOpening(intent, heard), "counted");
+            Check.isTrue(!PushMTA.notifyOpening(null, heard), "started by nothing");
+            heard.expect("complete");
+            Check.equal(server.seen.size(), 1);
+            Check.equal(server.seen.get(0).uri, "/r/?id=h3039,f0190,2");
+        }
+    }
+
+    void testANetworkBringsWhatIsQueued() throws Exception {
+        try (TestServer server = new TestServer()) {
+            start(server);
+            start(server);
+            Check.equal(Device.SHARED.networkCallbacks.size(), 1);
+            server.next(503, "busy");
+            Check.refused(() -> PushClient.getInstance().notifyReceive("12345", "f0190"));
+            Device.SHARED.networkCallbacks.get(0).onAvailable(new Network());
+            Check.eventually(() -> server.seen.size() == 2, "sent again");
+        }
+    }
+
+    void testTheStateIsInThePreferences() throws Exception {
+        try (TestServer server = new TestServer()) {
+            start(server);
+            PushClient.getInstance().registerDevice("testToken", "testUser", null, Samples.device());
+            String text = new PreferencesStorage(Device.SHARED).read(Registrar.NAME);
+            Check.equal(RegistrationRecord.read(text).last.token, "testToken");
+            Check.equal(new PreferencesStorage(Device.SHARED).read("nothing"), null);
+            SharedPreferences preferences = Device.SHARED.getSharedPreferences("io.pushmta.sdk", 0);
+            preferences.edit().putBoolean("strange", true).commit();
+            IOException error = Check.lost(() -> new PreferencesStorage(Device.SHARED).read("strange"));
+            Check.isTrue(error.getMessage().contains("strange"), "says which");
+        }
+    }
+}

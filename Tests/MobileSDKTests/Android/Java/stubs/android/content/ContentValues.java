@@ -1,0 +1,5 @@
+package android.content;
+
+/** A row for a provider. */
+public final class ContentValues {
+}

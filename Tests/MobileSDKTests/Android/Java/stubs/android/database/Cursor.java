@@ -1,0 +1,5 @@
+package android.database;
+
+/** Rows of a provider. */
+public interface Cursor {
+}

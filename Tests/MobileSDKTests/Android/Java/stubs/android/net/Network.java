@@ -1,0 +1,5 @@
+package android.net;
+
+/** A network. */
+public class Network {
+}

@@ -1,0 +1,5 @@
+package android.net;
+
+/** An address. */
+public abstract class Uri {
+}

@@ -1,0 +1,1 @@
+- (void) registerDeviceStatus: (ACCRegisterDeviceStatus) status:(NSString *) errorReason;

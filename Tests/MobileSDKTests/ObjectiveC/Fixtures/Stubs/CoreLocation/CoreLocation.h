@@ -1,0 +1,8 @@
+// What the samples need of CoreLocation.
+#import <Foundation/Foundation.h>
+
+@interface CLLocationManager : NSObject
+@end
+
+@protocol CLLocationManagerDelegate <NSObject>
+@end
