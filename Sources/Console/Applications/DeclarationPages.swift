@@ -47,9 +47,6 @@ struct DeclarationPages: Sendable {
         static let environment = "environment"
     }
 
-    /// What is put behind the name of the pair's other half.
-    private static let sandboxEnding = "-sandbox"
-
     var routes: [ConsoleRoute] {
         let base = ServiceListPage.path
         let copy = ApplicationPage.path("{id}") + "/copy"
@@ -145,7 +142,7 @@ struct DeclarationPages: Sendable {
             intro: catalogue[.newPairText],
             fields: [
                 serviceField(choices, call.query[Name.service] ?? ""),
-                .ofName(Name.name, catalogue.text(.pairNameHint, Self.sandboxEnding), catalogue),
+                .ofName(Name.name, catalogue.text(.pairNameHint, NewApplication.sandboxEnding), catalogue),
                 bundleField(.ios, ""),
                 formatField(""),
                 accountField(Name.account, .fieldProductionAccount, choices, choices.account(.production)),
@@ -163,7 +160,7 @@ struct DeclarationPages: Sendable {
                 var half = try application(call, .ios, environment)
                 guard environment == .sandbox else { return half }
                 half.integrationKey = key(call, Name.sandboxKey)
-                half.name += Self.sandboxEnding
+                half.name += NewApplication.sandboxEnding
                 half.label = half.name
                 half.account = nonEmpty(call.typed(Name.sandboxAccount))
                 return half

@@ -717,7 +717,7 @@ CREATE VIEW pushmta.message_status AS
 SELECT b.delivery_id, b.sequence, b.subscription_id, pushmta_engine.status_name(b.status) AS status,
     b.http_status, coalesce(b.reason, '') AS reason, b.gateway_message_id, b.attempt, b.logged_at, b.part_id,
     EXISTS (SELECT FROM pushmta_engine.tracking_log r WHERE r.log_day = d.log_day AND r.delivery_id = d.id
-        AND r.sequence = b.sequence AND r.first) AS received,
+        AND r.sequence = b.sequence AND r.kind = 1 AND r.first) AS received,
     pushmta_engine.failure_type(b.failure) AS failure_type, pushmta_engine.failure_reason(b.failure) AS failure_reason,
     EXISTS (SELECT FROM pushmta_engine.tracking_log r WHERE r.log_day = d.log_day AND r.delivery_id = d.id
         AND r.sequence = b.sequence AND r.kind = 2 AND r.first) AS clicked,
@@ -728,7 +728,7 @@ UNION ALL
 SELECT p.delivery_id, m.sequence, u.subscription_id, pushmta_engine.status_name(coalesce(p.rest_status, 6::smallint)),
     0::smallint, coalesce(p.rest_reason, ''), NULL, p.attempt, CASE WHEN p.state = 'done' THEN p.finished_at END, p.id,
     EXISTS (SELECT FROM pushmta_engine.tracking_log r WHERE r.log_day = p.log_day AND r.delivery_id = p.delivery_id
-        AND r.sequence = m.sequence AND r.first), NULL, NULL,
+        AND r.sequence = m.sequence AND r.kind = 1 AND r.first), NULL, NULL,
     EXISTS (SELECT FROM pushmta_engine.tracking_log r WHERE r.log_day = p.log_day AND r.delivery_id = p.delivery_id
         AND r.sequence = m.sequence AND r.kind = 2 AND r.first),
     p.delivery_id || '-' || m.sequence
@@ -741,7 +741,7 @@ WHERE (p.state <> 'done' OR p.rest_status IS NOT NULL)
         WHERE b.log_day = p.log_day AND b.delivery_id = p.delivery_id AND b.sequence = m.sequence);
 COMMENT ON VIEW pushmta.message_status IS
     'Every message of a delivery with its outcome, and the id by which send_message names it; those without an outcome are '
-    'read out of the frozen targets of its parts.';
+    'read out of the frozen targets of its parts. A click is no receipt: many apps report the one and not the other.';
 
 CREATE FUNCTION pushmta.find_message(message_id text) RETURNS SETOF pushmta.message_status LANGUAGE plpgsql STABLE
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET jit = off AS $$

@@ -677,7 +677,7 @@ BEGIN
                     SELECT u.status, 0, u.reason, u.since INTO status, http_status, reason, at
                     FROM unwritten_outcome(hit.part, hit.number) u;
                 END IF;
-                SELECT coalesce(bool_or(true), false), coalesce(bool_or(r.kind = 2), false) INTO received, clicked
+                SELECT coalesce(bool_or(r.kind = 1), false), coalesce(bool_or(r.kind = 2), false) INTO received, clicked
                 FROM tracking_log r WHERE r.log_day = place.log_day AND r.delivery_id = place.id AND r.sequence = hit.number AND r.first;
                 RETURN NEXT;
             END LOOP;

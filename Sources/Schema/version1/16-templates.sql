@@ -133,17 +133,20 @@ COMMENT ON FUNCTION pushmta.add_template(text, jsonb, text, jsonb, boolean, text
     'Stores a template; with replacing one of that name may be there, unless it came with the product. Applications, filter and '
     'exclusion lists are whom its deliveries go to that say nothing themselves.';
 
-CREATE FUNCTION pushmta.duplicate_template(template text, new_name text, label text DEFAULT NULL) RETURNS integer
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta.duplicate_template(
+    template text, new_name text, label text DEFAULT NULL, applications text[] DEFAULT NULL, filter text DEFAULT NULL,
+    exclude text[] DEFAULT NULL
+) RETURNS integer LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     source pushmta_engine.delivery_template := find_template(template);
 BEGIN
     RETURN pushmta.add_template(new_name, source.content, coalesce(label, source.label), source.settings, false,
-        source.applications, source.target_filter, source.exclusion_lists);
+        coalesce(applications, source.applications), coalesce(filter, source.target_filter), coalesce(exclude, source.exclusion_lists));
 END $$;
-COMMENT ON FUNCTION pushmta.duplicate_template(text, text, text) IS
-    'Copies a template under another name.';
+COMMENT ON FUNCTION pushmta.duplicate_template(text, text, text, text[], text, text[]) IS
+    'Copies a template under another name, with another label and target where they are given. An empty filter or list is one: the copy '
+    'has none.';
 
 CREATE FUNCTION pushmta.remove_template(name text) RETURNS void LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$

@@ -126,7 +126,7 @@ CREATE FUNCTION pushmta_engine.api_outcomes(wanted bigint, lowest integer, highe
         SELECT n.sequence, n.subscription_id, status_name(n.status), n.http_status::integer, coalesce(n.reason, ''),
             failure_type(n.failure), failure_reason(n.failure), n.gateway_message_id, n.attempt::integer, n.logged_at,
             EXISTS (SELECT FROM tracking_log r WHERE r.log_day = n.log_day AND r.delivery_id = wanted
-                AND r.sequence = n.sequence AND r.first),
+                AND r.sequence = n.sequence AND r.kind = 1 AND r.first),
             EXISTS (SELECT FROM tracking_log r WHERE r.log_day = n.log_day AND r.delivery_id = wanted
                 AND r.sequence = n.sequence AND r.kind = 2 AND r.first)
         FROM noted n ORDER BY n.sequence $$;
@@ -244,7 +244,7 @@ BEGIN
         RETURN QUERY SELECT b.sequence, b.subscription_id, coalesce(a.name, ''), status_name(b.status), b.http_status::integer,
             coalesce(b.reason, ''), b.attempt::integer, b.logged_at,
             EXISTS (SELECT FROM tracking_log r WHERE r.log_day = b.log_day AND r.delivery_id = delivery AND r.sequence = b.sequence
-                AND r.first),
+                AND r.kind = 1 AND r.first),
             EXISTS (SELECT FROM tracking_log r WHERE r.log_day = b.log_day AND r.delivery_id = delivery AND r.sequence = b.sequence
                 AND r.kind = 2 AND r.first), NULL::integer
         FROM unnest(numbers) u(n)

@@ -83,6 +83,9 @@ extension ApplicationRow {
 
 /// An application to create.
 public struct NewApplication: Sendable {
+    /// What is put behind the name of an iOS app's production application for that of its sandbox.
+    public static let sandboxEnding = "-sandbox"
+
     /// Name of its service.
     public var service: String
     /// Its name in commands and SQL, unique.
@@ -134,23 +137,31 @@ extension Store {
     /// - Parameters:
     ///   - change: declarations and icon.
     ///   - credential: sealed under an id of `nextCredentialID`; it is bound as `saveCredential` does it.
+    ///   - sandbox: the other half of an app for iOS, with the same declarations and no credential yet.
     @discardableResult
     public func createApplication(
         _ new: NewApplication,
         _ change: ApplicationChange = ApplicationChange(),
         credential: CredentialRow? = nil,
-        allowsBothEnvironments: Bool = false
+        allowsBothEnvironments: Bool = false,
+        sandbox: NewApplication? = nil
     ) async throws -> ApplicationRow {
-        try NameCheck.name(new.name, of: "application")
-        try NameCheck.label(new.label, of: "application")
-        try NameCheck.integrationKey(new.integrationKey)
-        // Tests and old installations have applications without any.
-        if !new.bundleID.isEmpty, let problem = BundleID.problem(new.bundleID, new.platform) {
-            throw StoreError(.invalid, "Application \"\(new.name)\": \(problem).")
+        for new in [new] + [sandbox].compactMap({ $0 }) {
+            try NameCheck.name(new.name, of: "application")
+            try NameCheck.label(new.label, of: "application")
+            try NameCheck.integrationKey(new.integrationKey)
+            // Tests and old installations have applications without any.
+            if !new.bundleID.isEmpty, let problem = BundleID.problem(new.bundleID, new.platform) {
+                throw StoreError(.invalid, "Application \"\(new.name)\": \(problem).")
+            }
         }
         return try await transaction { transaction in
             let row = try await Self.insert(new, transaction)
             if !change.isEmpty { _ = try await Self.change(row, change, transaction) }
+            if let sandbox {
+                let half = try await Self.insert(sandbox, transaction)
+                if !change.isEmpty { _ = try await Self.change(half, change, transaction) }
+            }
             if let credential { try await Self.bind(credential, new.name, allowsBothEnvironments, transaction) }
             return row
         }

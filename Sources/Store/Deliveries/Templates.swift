@@ -156,13 +156,27 @@ extension Store {
         )
     }
 
-    /// Copies a delivery template under another name; without a label the copy has that of the original.
-    public func duplicateTemplate(named name: String, as newName: String, label: String? = nil) async throws {
+    /// Copies a delivery template under another name. The copy has what the original has where nil is given; an empty filter or list
+    /// is one.
+    public func duplicateTemplate(
+        named name: String,
+        as newName: String,
+        label: String? = nil,
+        applications: [String]? = nil,
+        filter: String? = nil,
+        excludedLists: [String]? = nil
+    ) async throws {
         try NameCheck.name(newName, of: "delivery template")
         try NameCheck.label(label, of: "delivery template")
         try await query(
-            "SELECT pushmta.duplicate_template(template => $1, new_name => $2, label => $3)",
-            [.text(name), .text(newName), .textOrNull(label)]
+            """
+            SELECT pushmta.duplicate_template(template => $1, new_name => $2, label => $3, applications => $4, filter => $5,
+                exclude => $6)
+            """,
+            [
+                .text(name), .text(newName), .textOrNull(label), applications.map(PostgresValue.textArray) ?? .null,
+                .textOrNull(filter), excludedLists.map(PostgresValue.textArray) ?? .null,
+            ]
         )
     }
 

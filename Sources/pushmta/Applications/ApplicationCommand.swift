@@ -21,7 +21,14 @@ struct ApplicationCommand: AsyncParsableCommand {
 
 /// `pushmta app add NAME …`.
 struct ApplicationAddCommand: SentenceCommand {
-    static let configuration = CommandConfiguration(commandName: "add", abstract: "Add an application.")
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Add an application.",
+        discussion: """
+            An iOS app has two: one for the App Store and TestFlight, and one for what Xcode installs. --with-sandbox \
+            adds both or neither.
+            """
+    )
 
     @OptionGroup var global: GlobalOptions
     @OptionGroup var sentences: SentenceOptions
@@ -57,9 +64,27 @@ struct ApplicationAddCommand: SentenceCommand {
     )
     var messageIDFormat: MessageIDFormat?
 
+    @Flag(help: "Add its sandbox half, NAME-sandbox, with the same declarations. It gets a credential of its own.")
+    var withSandbox = false
+
+    @Option(help: "The external account of the sandbox half.")
+    var sandboxAccount: String?
+
+    @Option(help: "What the sandbox half's builds register with, unique (default: a new UUID).")
+    var sandboxIntegrationKey: String?
+
     @OptionGroup var declarations: DeclarationOptions
 
     @OptionGroup var credential: CredentialOptions
+
+    func validate() throws {
+        if !withSandbox, sandboxAccount != nil || sandboxIntegrationKey != nil {
+            throw ValidationError("--sandbox-account and --sandbox-integration-key need --with-sandbox.")
+        }
+        if withSandbox, platform != .ios || environment != .production {
+            throw ValidationError("--with-sandbox is for the production application of iOS: Android has one gateway.")
+        }
+    }
 
     func execute(_ loaded: LoadedSettings) async throws {
         let format = try messageIDFormat ?? Self.askForFormat()
@@ -89,12 +114,13 @@ struct ApplicationAddCommand: SentenceCommand {
             messageIDFormat: format,
             account: account
         )
-        let row = try await StoreSession.run(loaded.values) { store in
+        let half = sandbox(of: application)
+        try await StoreSession.run(loaded.values) { store in
             if let material, let account = try await store.accounts().first(where: { $0.name == account }) {
                 try CredentialFit.require(material.kind, account, application: name)
             }
             let writer = CredentialWriter(store: store, settings: loaded.values)
-            let row = try await create(application, declared, material, store, writer)
+            let row = try await create(application, half, declared, material, store, writer)
             StandardOutput.line(
                 "Application \(row.name) is set up: integration key \(row.integrationKey), message ids \(row.messageIDFormat.rawValue).",
                 [("name", .text(row.name)), ("integration_key", .text(row.integrationKey))]
@@ -102,21 +128,40 @@ struct ApplicationAddCommand: SentenceCommand {
             if let material {
                 StandardOutput.line("It has the credential \(material.fingerprint.prefix(16))…")
                 try await CredentialExpiry.tell(material, application: row.name, store)
+            } else {
+                StandardOutput.line("Next: pushmta credential set \(row.name) --key FILE")
             }
-            return row
+            if let half {
+                StandardOutput.line(
+                    "Application \(half.name) is set up: integration key \(half.integrationKey).",
+                    [("name", .text(half.name)), ("integration_key", .text(half.integrationKey))]
+                )
+                StandardOutput.line("Next: pushmta credential set \(half.name) --key FILE")
+            }
         }
-        if material == nil { StandardOutput.line("Next: pushmta credential set \(row.name) --key FILE") }
+    }
+
+    private func sandbox(of application: NewApplication) -> NewApplication? {
+        guard withSandbox else { return nil }
+        var half = application
+        half.name += NewApplication.sandboxEnding
+        half.label += NewApplication.sandboxEnding
+        half.environment = .sandbox
+        half.integrationKey = sandboxIntegrationKey ?? UUID().uuidString.lowercased()
+        half.account = sandboxAccount
+        return half
     }
 
     /// All of it or nothing: what is refused can be typed again.
     private func create(
         _ application: NewApplication,
+        _ sandbox: NewApplication?,
         _ declared: ApplicationChange,
         _ material: CredentialMaterial?,
         _ store: Store,
         _ writer: CredentialWriter
     ) async throws -> ApplicationRow {
-        guard let material else { return try await store.createApplication(application, declared) }
+        guard let material else { return try await store.createApplication(application, declared, sandbox: sandbox) }
         return try await writer.locked {
             let sealed = try await writer.sealed(
                 material,
@@ -128,7 +173,8 @@ struct ApplicationAddCommand: SentenceCommand {
                 application,
                 declared,
                 credential: sealed,
-                allowsBothEnvironments: credential.bothEnvironments
+                allowsBothEnvironments: credential.bothEnvironments,
+                sandbox: sandbox
             )
             try writer.confirm(sealed, application: name)
             return row

@@ -87,7 +87,8 @@ struct TemplateAddCommand: SentenceCommand {
 struct TemplateDuplicateCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "duplicate",
-        abstract: "Copy a delivery template under another name."
+        abstract: "Copy a delivery template under another name.",
+        discussion: "The copy has the original's label, applications, filter and exclusion lists where none are given."
     )
 
     @OptionGroup var global: GlobalOptions
@@ -99,12 +100,31 @@ struct TemplateDuplicateCommand: SentenceCommand {
     @Argument(help: "The name of the copy.")
     var newName: String
 
-    @Option(help: "What the copy is for (default: as the original).")
+    @Option(help: "What the copy is for.")
     var label: String?
+
+    @Option(
+        name: .customLong("app"),
+        help: "An application that the copy's deliveries go to if they name none themselves; may be repeated."
+    )
+    var applications: [String] = []
+
+    @Option(help: "Which subscribers they go to, as with `pushmta delivery create --filter`; \"\" is everybody.")
+    var filter: String?
+
+    @Option(name: .customLong("exclude"), help: "An exclusion list whose people get nothing; may be repeated.")
+    var excludedLists: [String] = []
 
     func execute(_ loaded: LoadedSettings) async throws {
         try await StoreSession.run(loaded.values) { store in
-            try await store.duplicateTemplate(named: name, as: newName, label: label)
+            try await store.duplicateTemplate(
+                named: name,
+                as: newName,
+                label: label,
+                applications: applications.isEmpty ? nil : applications,
+                filter: filter,
+                excludedLists: excludedLists.isEmpty ? nil : excludedLists
+            )
         }
         StandardOutput.line("Delivery template \(newName) is there, a copy of \(name).")
     }

@@ -53,6 +53,33 @@ import Testing
         )
     }
 
+    @Test func anAppAndItsSandboxAreAddedTogether() async throws {
+        try await run("migrate")
+        try await run("service", "add", "shop")
+        try await run("account", "add", "apns", "--connector", "ios-http2")
+        let declared = ["--service", "shop", "--bundle-id", "com.example.shop", "--message-id-format", "uuid"]
+        func add(_ name: String, _ more: [String], expect status: Int32) async throws -> Program.Ending {
+            let ending = try await program.run(
+                ["app", "add", name] + declared + more,
+                environment: ["PUSHMTA_DATABASE_URL": database.connectionString]
+            )
+            #expect(ending.status == status, "\(ending.output) \(ending.errors)")
+            return ending
+        }
+        let both = ["--platform", "ios", "--with-sandbox", "--sound", "bell.caf=Bell", "--account", "apns"]
+        // Both or neither: the sandbox half's key is taken.
+        _ = try await add("other", ["--platform", "ios", "--integration-key", "taken"], expect: 0)
+        _ = try await add("shop", both + ["--sandbox-integration-key", "taken"], expect: 65)
+        let added = try await add("shop", both + ["--sandbox-integration-key", "own"], expect: 0)
+        #expect(added.output.contains("pushmta credential set shop-sandbox --key FILE"))
+        let rows = try await run("app", "list", "--json").rows()
+        #expect(rows.compactMap { $0["name"] as? String } == ["other", "shop", "shop-sandbox"])
+        #expect(rows.last?["environment"] as? String == "sandbox" && rows.last?["integration_key"] as? String == "own")
+        let half = try await run("app", "show", "shop-sandbox", "--json").output
+        #expect(half.contains("bell.caf"))
+        _ = try await add("android", ["--platform", "android", "--with-sandbox"], expect: 64)
+    }
+
     private func token(_ number: Int) -> String {
         let digits = String(number, radix: 16)
         return String(repeating: "0", count: 64 - digits.count) + digits

@@ -140,9 +140,10 @@ import Testing
         try await addApplication()
         let ready = try await run("template", "list", "--json").rows()
         #expect(ready.compactMap { $0["name"] as? String } == ["Deliver on Android", "Deliver on iOS"])
-        try await run("template", "duplicate", "Deliver on iOS", "sale", "--label", "For sales")
+        try await run("template", "duplicate", "Deliver on iOS", "sale", "--label", "For sales", "--app", "shop-ios")
         let shown = try await run("template", "show", "sale", "--json").json()
         #expect(shown["label"] as? String == "For sales" && shown["ready_made"] as? Bool == false)
+        #expect(shown["applications"] as? [String] == ["shop-ios"])
         let added = try await run(
             "template",
             "add",

@@ -198,6 +198,33 @@ struct StatisticTests {
         #expect(try await fixture.figure("received", "delivery_statistics_by_locale", "locale = ''") == 1)
     }
 
+    @Test("A click is no receipt, of a message as of a delivery")
+    func clicksAreNoReceipts() async throws {
+        let (fixture, id) = try await StoreFixture.prepared(messages: 10, partSize: 10)
+        let part = try required(try await fixture.claim().first)
+        let loaded = try await fixture.store.loadPart(part, fieldNames: [])
+        var batch = OutcomeBatch()
+        batch.append(part, loaded, rows: 0..<5, .sent)
+        _ = try await fixture.store.storeOutcomes(batch)
+        // The sixth message has no outcome yet.
+        try await fixture.hit(
+            id,
+            [(1, .received), (2, .received), (3, .clicked), (4, .clicked), (6, .clicked)],
+            position: 1
+        )
+        try await fixture.sql(
+            "UPDATE pushmta_engine.tracking_uncounted SET created_at = created_at - interval '5 minutes', next_at = NULL"
+        )
+        _ = try await fixture.heartbeat()
+        _ = try await fixture.countAll()
+        for (column, sequences) in [("received", "{1,2}"), ("clicked", "{3,4,6}")] {
+            #expect(try await fixture.figure(column + "_unique") == (column == "received" ? 2 : 3))
+            let agrees = "(array_agg(sequence ORDER BY sequence) FILTER (WHERE \(column)) = '\(sequences)')::int"
+            let messages = "SELECT \(agrees)::bigint FROM pushmta.message_status WHERE delivery_id = \(id)"
+            #expect(try await fixture.sql(messages) == 1, "\(column)")
+        }
+    }
+
     @Test("Hits whose outcomes come late count under their application, version and locale all the same")
     func hitsBeforeOutcomes() async throws {
         let fixture = try await StoreFixture.make()

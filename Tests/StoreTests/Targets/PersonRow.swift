@@ -41,7 +41,7 @@ struct PersonRow {
         let errors = Int16(generator.below(12))
         let (optedOut, isDisabled) = (generator.below(12) == 0, generator.below(12) == 0)
         let quarantine = Int16(generator.below(8) == 0 ? generator.below(4) : 0)
-        exclusion = optedOut ? "opted_out" : isDisabled ? "disabled" : quarantine >= 2 ? "quarantine" : nil
+        exclusion = optedOut ? "opted_out" : quarantine >= 2 ? "quarantine" : isDisabled ? "disabled" : nil
         set(.column(.subscriptionID), .number(Decimal(id)))
         set(.column(.application), .text(isIOS ? "shop-ios" : "shop-android"))
         set(.column(.platform), .text(isIOS ? "ios" : "android"))

@@ -55,7 +55,7 @@ struct SeedOfSubscriberTests {
             ("enabled = false, disabled_reason = 'opt_out'", "shop-ios", "opt_out"),
             ("enabled = false", "shop-ios", "disabled"), ("opted_out = true", "shop-ios", "opted_out"),
             ("quarantine_status = 2", "shop-ios", "quarantine"),
-            ("enabled = false, disabled_reason = 'token_invalid', quarantine_status = 2", "shop-ios", "token_invalid"),
+            ("enabled = false, disabled_reason = 'token_invalid', quarantine_status = 2", "shop-ios", "quarantine"),
             ("opted_out = true", "shop-ios-2", "opted_out"),
         ]
     )

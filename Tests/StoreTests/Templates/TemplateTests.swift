@@ -157,6 +157,23 @@ struct TemplateTests {
         #expect(try await targeting(delivery) == ["", "staff"])
         try await store.duplicateTemplate(named: "french", as: "copy")
         #expect(try await store.template(named: "copy").target == row.target)
+        try await store.duplicateTemplate(
+            named: "Deliver on iOS",
+            as: "ready",
+            applications: row.target.applications,
+            filter: "locale = 'de'",
+            excludedLists: ["staff"]
+        )
+        let ready = TemplateTarget(
+            applications: row.target.applications,
+            filter: "locale = 'de'",
+            excludedLists: ["staff"]
+        )
+        #expect(try await store.template(named: "ready").target == ready)
+        try await store.duplicateTemplate(named: "ready", as: "open", filter: "", excludedLists: [])
+        #expect(
+            try await store.template(named: "open").target == TemplateTarget(applications: row.target.applications)
+        )
         #expect(try await store.templateList(most: 10).map(\.name).contains("copy"))
         let open = DeliveryFromTemplate(template: "Deliver on iOS", label: "two", content: content)
         await #expect { try await store.createDelivery(open) } throws: { ($0 as? StoreError)?.code == .invalid }
@@ -187,7 +204,7 @@ struct TemplateTests {
         await #expect { try await store.removeTemplate(named: "Deliver on iOS") } throws: {
             ($0 as? StoreError)?.code == .conflict
         }
-        #expect(try await store.templates().map(\.name) == ["Deliver on Android", "Deliver on iOS", "french"])
+        #expect(try await store.templates().map(\.name) == ["Deliver on Android", "Deliver on iOS", "french", "open", "ready"])
     }
 
     /// RFC 7396, appendix A, as far as the patch is an object.
