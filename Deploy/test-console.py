@@ -587,6 +587,14 @@ def test_compose(site, browser):
     browser.has("Lock screen")
     check(len(browser.driver.find_elements(By.CSS_SELECTOR, ".phone")) == 4, "there are not four phones")
     check("Spring is here, friend" in browser.find(f"section[aria-labelledby='{platform}-phone']").text, "no title is shown")
+    # The application's icon is loaded on each phone, beside a message and with its number.
+    site.sql(f"UPDATE pushmta_engine.application SET icon = decode('{ICON.hex()}', 'hex') WHERE name = '{name}'")
+    browser.open(draft + "/preview")
+    loaded = f"return [...document.querySelectorAll('section[aria-labelledby={platform}-phone] .app-icon img')]" + ".map(i => i.naturalWidth)"
+    until("the icons are loaded", lambda: set(browser.driver.execute_script(loaded)) == {48})
+    browser.judge_here("compose-preview-icon")
+    site.sql(f"UPDATE pushmta_engine.application SET icon = NULL WHERE name = '{name}'")
+    browser.open(draft + "/preview")
     browser.find("[name='sample.name']").send_keys("Ada")
     browser.find("button[value=stay]").click()
     browser.has("Spring is here, Ada")

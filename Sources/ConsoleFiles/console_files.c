@@ -125,6 +125,12 @@ static const char phone_android[] = {
 static const char phone_notes[] = {
 #embed "templates/compose/phone-notes.mustache" suffix(, 0)
 };
+static const char phone_icon[] = {
+#embed "templates/compose/phone-icon.mustache" suffix(, 0)
+};
+static const char logo[] = {
+#embed "templates/logo.mustache" suffix(, 0)
+};
 static const char phone_payload[] = {
 #embed "templates/compose/phone-payload.mustache" suffix(, 0)
 };
@@ -212,6 +218,8 @@ static const struct console_file files[] = {
     {"phone-ios.mustache", phone_ios},
     {"phone-android.mustache", phone_android},
     {"phone-notes.mustache", phone_notes},
+    {"phone-icon.mustache", phone_icon},
+    {"logo.mustache", logo},
     {"phone-payload.mustache", phone_payload},
     {"services.mustache", services},
     {"application.mustache", application},

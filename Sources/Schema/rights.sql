@@ -79,7 +79,8 @@ WITH given (role, kind, privileges, objects) AS (
             -- The composer's.
             'pushmta_engine.console_add_draft pushmta_engine.console_choices pushmta_engine.console_drafts '
             'pushmta_engine.console_keep_template pushmta_engine.console_remove_template '
-            'pushmta_engine.console_find_reader pushmta_engine.console_preview_values pushmta_engine.console_prove_draft '
+            'pushmta_engine.console_find_reader pushmta_engine.console_prove_draft pushmta_engine.console_read_view '
+            'pushmta_engine.console_reader '
             'pushmta_engine.console_remove_draft '
             'pushmta_engine.console_save_draft pushmta_engine.console_start_draft pushmta_engine.filter_number '
             'pushmta_engine.filter_time '

@@ -282,6 +282,140 @@ import Testing
         await site.close()
     }
 
+    /// A view of people whose key is that of subscription 2, read for the service's applications.
+    private func mapped(_ site: ConsoleSite) async throws {
+        try await site.sql(
+            """
+            UPDATE pushmta_engine.subscription SET user_key = 'user-' || id WHERE id IN (2, 3);
+            CREATE TABLE person (key text PRIMARY KEY, city text);
+            INSERT INTO person VALUES ('user-2', 'Oslo'), ('user-3', 'Bergen');
+            """
+        )
+        try await site.admin.createMapping(name: "m", label: "", view: "person", keyColumn: "key")
+        try await site.admin.setService(name: "shop", mapping: "m")
+    }
+
+    @Test func aPreviewSaysWhatTheMappingsViewSays() async throws {
+        let site = try await ConsoleSite.start()
+        try await ready(site)
+        try await mapped(site)
+        let (mia, draft) = try await saleDraft(site)
+        _ = try await save(mia, draft, "content", ["ios.title": "Sale in {{mapping.city}}"])
+        #expect(try await mia.get("\(draft)/preview?number=2").text.contains("Sale in Oslo"))
+        let found = try await mia.post("\(draft)/reader", form: ["key": "user-3", "locale": "fr"])
+        #expect(found.headers[.location] == "\(draft)/preview?number=3")
+        #expect(try await mia.get("\(draft)/preview?number=3").text.contains("Sale in Bergen"))
+        // A sample is typed for it as for every other field.
+        #expect(try await mia.get("\(draft)/preview").text.contains(#"name="sample.mapping.city""#))
+        _ = try await save(mia, draft, "preview", ["sample.mapping.city": "Tromsø"])
+        #expect(try await mia.get("\(draft)/preview").text.contains("Sale in Tromsø"))
+        // A view that cannot be read is no empty place.
+        try await site.sql("ALTER TABLE person RENAME TO people")
+        let broken = try await mia.get("\(draft)/preview?number=2")
+        #expect(broken.status == .conflict && broken.text.contains("the view of the target mapping cannot be read"))
+        #expect(broken.text.contains("public.person") && !broken.text.contains(#"class="phone iphone""#))
+        await site.close()
+    }
+
+    @Test func aReaderSeesTheVariantOfTheirLanguage() async throws {
+        let site = try await ConsoleSite.start()
+        try await ready(site)
+        try await site.sql("UPDATE pushmta_engine.subscription SET locale = 'fr-CA', opted_out = true WHERE id = 2")
+        let (mia, draft) = try await saleDraft(site)
+        let texts = [
+            "ios.title": "Hello", "ios.badge": "7", "locales": "fr, it, es", "locales.fr.ios.title": "Salut",
+            "locales.it.ios.title": "Ciao",
+        ]
+        _ = try await save(mia, draft, "content", texts)
+        let content = try await mia.get("\(draft)/content?saved=1").text
+        #expect(content.contains("“es” has no text of its own") && !content.contains("“it” has no text"))
+        let page = try await mia.get("\(draft)/preview?number=2").text
+        #expect(
+            page.contains("Salut") && page.contains(#"<option value="fr" selected>"#) && page.contains("<bdi>fr</bdi>")
+        )
+        #expect(page.contains("</span>7</span>") && page.contains("Nothing is sent to this subscription:"))
+        // One without a variant gets the content for everybody.
+        let other = try await mia.get("\(draft)/preview?number=5").text
+        #expect(!other.contains("Salut") && !other.contains(#"<option value="fr" selected>"#))
+        #expect(!other.contains("Nothing is sent to this subscription"))
+        #expect(try await mia.get("\(draft)/preview?locale=it").text.contains("Ciao"))
+        await site.close()
+    }
+
+    @Test func soundsAreOfferedOnceByTheirLabels() async throws {
+        let site = try await ConsoleSite.start()
+        try await site.admin.createApplication(
+            NewApplication(
+                service: "shop",
+                name: "shop-ipad",
+                platform: .ios,
+                integrationKey: "ipad-key",
+                bundleID: "com.shop.pad",
+                account: "apns"
+            )
+        )
+        try await site.sql(
+            """
+            UPDATE pushmta_engine.application SET sounds = CASE name
+                WHEN 'shop-ios' THEN '[{"name": "chime.caf"}, {"name": "till.caf", "label": "Cash till"}]'::jsonb
+                ELSE '[{"name": "chime.caf", "label": "Door chime"}, {"name": "Glass", "label": "Glass", "system": true}]'::jsonb END
+            """
+        )
+        let mia = try await site.session(.marketing, name: "mia")
+        let draft = try await begin(mia)
+        _ = try await save(
+            mia,
+            draft,
+            "applications",
+            ["label": "Sale", "application.shop-ios": "on", "application.shop-ipad": "on"]
+        )
+        let page = try await mia.get("\(draft)/content").text
+        let list = page.firstMatch(of: /<datalist id="ios\.sound-options">(.*?)<\/datalist>/).map { String($0.1) } ?? ""
+        let options = list.matches(of: /<option value="([^"]*)">([^<]*)<\/option>/).map { "\($0.1)=\($0.2)" }
+        #expect(
+            options == ["default=The system’s sound", "chime.caf=Door chime", "till.caf=Cash till", "Glass=Glass"],
+            "\(list)"
+        )
+        await site.close()
+    }
+
+    @Test func anIconIsOnBothPhonesAndInTheLists() async throws {
+        let site = try await ConsoleSite.start()
+        try await ready(site)
+        try await site.admin.createAccount(name: "fcm", connector: .androidV1, host: "localhost", port: 443)
+        try await site.admin.createApplication(
+            NewApplication(
+                service: "shop",
+                name: "shop-android",
+                platform: .android,
+                integrationKey: "android-key",
+                bundleID: "com.shop",
+                account: "fcm"
+            )
+        )
+        let mia = try await site.session(.marketing, name: "mia")
+        let draft = try await begin(mia)
+        let both = ["label": "Sale", "application.shop-ios": "on", "application.shop-android": "on"]
+        _ = try await save(mia, draft, "applications", both)
+        _ = try await save(mia, draft, "content", ["ios.title": "Hello", "android.title": "Hello"])
+        func icons(_ path: String) async throws -> [String] {
+            let page = try await mia.get(path).text
+            return page.matches(of: /src="(\/services\/applications\/\d+\/icon\?v=\d+)"/).map { String($0.1) }
+        }
+        // Without icons phones have a letter.
+        #expect(try await icons("\(draft)/preview") == [])
+        try await site.sql("UPDATE pushmta_engine.application SET icon = '\\x89504e47'")
+        let shown = try await icons("\(draft)/preview")
+        #expect(shown.count == 4 && Set(shown).count == 2, "\(shown)")
+        #expect(try await Set(icons("/services")) == Set(shown))
+        #expect(try await Set(icons("\(draft)/applications")) == Set(shown))
+        _ = try await site.delivery()
+        #expect(try await icons("/deliveries") == [shown[0]])
+        let icon = try await mia.get(shown[0])
+        #expect(icon.headers[.contentType] == "image/png" && icon.headers[.cacheControl] == "private, max-age=86400")
+        await site.close()
+    }
+
     @Test func problemsStandAtTheirFieldsAndNobodyGoesOn() async throws {
         let site = try await ConsoleSite.start()
         let (mia, draft) = try await saleDraft(site)

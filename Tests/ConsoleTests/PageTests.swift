@@ -212,6 +212,9 @@ import Testing
             "SELECT nextval(pg_get_serial_sequence('pushmta_engine.credential', 'id'))",
             "SELECT pushmta_engine.bind_credential('shop-ios', 1, 'apns_key', 'a', 'k', '', '{}', '', NULL, false)",
             "SELECT pushmta_engine.resume_application(1, false)",
+            "SELECT pushmta_engine.read_view('SELECT ARRAY[1::text]', '{}', false)",
+            "TABLE pushmta_engine.target_mapping",
+            "SELECT pushmta_engine.console_read_view('\\x00', now(), interval '1 hour', 1, ARRAY['city'])",
         ] {
             await #expect(throws: (any Error).self) { try await connection.run(script: statement) }
         }

@@ -64,7 +64,7 @@ struct ApplicationPage: Sendable {
             try await store.icon(application: try await store.application(id).name)
         }
         guard let png else { throw ConsoleProblem.notFound }
-        return .image(png)
+        return .image(png, isKept: call.query[ApplicationIcons.version] != nil)
     }
 
     private func show(_ call: ConsoleCall) async throws -> ConsoleReply {

@@ -29,8 +29,9 @@ struct ServiceListPage: Sendable {
             lines = try await read(after)
         }
         let shown = Array(lines.prefix(Self.most))
+        let icons = try await ApplicationIcons.read(responder.database)
         var values: PageValues = [
-            "services": .list(services(shown, call)), "hasServices": .flag(!shown.isEmpty),
+            "services": .list(services(shown, icons, call)), "hasServices": .flag(!shown.isEmpty),
             "mayDeclare": .flag(call.mayDeclare), "isLater": .flag(!after.service.isEmpty),
             "hasPages": .flag(!after.service.isEmpty || lines.count > Self.most),
         ]
@@ -51,7 +52,7 @@ struct ServiceListPage: Sendable {
     }
 
     /// A section for each service.
-    private func services(_ lines: [ServiceLine], _ call: ConsoleCall) -> [PageValues] {
+    private func services(_ lines: [ServiceLine], _ icons: ApplicationIcons, _ call: ConsoleCall) -> [PageValues] {
         var sections: [PageValues] = []
         var start = lines.startIndex
         while start < lines.endIndex {
@@ -62,22 +63,25 @@ struct ServiceListPage: Sendable {
                 "place": .text("\(sections.count)"), "service": .text(line.service), "label": .text(line.label),
                 "hasLabel": .flag(!line.label.isEmpty && line.label != line.service),
                 "query": .text(SignIn.encoded(line.service)), "mayDeclare": .flag(call.mayDeclare),
-                "applications": .list(applications.map(row)), "hasApplications": .flag(!applications.isEmpty),
+                "applications": .list(applications.map { row($0, icons) }),
+                "hasApplications": .flag(!applications.isEmpty),
             ])
             start = end
         }
         return sections
     }
 
-    private func row(_ application: ServiceLine.Application) -> PageValues {
+    private func row(_ application: ServiceLine.Application, _ icons: ApplicationIcons) -> PageValues {
         let words = ApplicationWords(catalogue: catalogue)
         let standing = words.standing(application)
-        return [
+        var values: PageValues = [
             "id": .text("\(application.id)"), "name": .text(application.name),
             "platform": .text(words.platform(application.platform)),
             "environment": .text(words.environment(application.environment, application.platform)),
             "bundleID": .text(application.bundleID), "account": .text(application.account ?? ""),
             "state": .text(catalogue[standing.phrase]), "stateClass": .text(standing.style),
         ]
+        icons.add(to: &values, application.name)
+        return values
     }
 }

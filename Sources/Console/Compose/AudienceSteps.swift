@@ -12,7 +12,9 @@ extension Composer {
 
     var applicationRoutes: [ConsoleRoute] {
         [
-            route(.get, "applications") { _, composed in applicationsPage(composed) },
+            route(.get, "applications") { _, composed in
+                applicationsPage(composed, try await ApplicationIcons.read(responder.database))
+            },
             route(.post, "applications") { try await saveApplications($0, $1) },
         ]
     }
@@ -24,15 +26,17 @@ extension Composer {
         ]
     }
 
-    private func applicationsPage(_ composed: ComposedDraft) -> ConsoleReply {
+    private func applicationsPage(_ composed: ComposedDraft, _ icons: ApplicationIcons) -> ConsoleReply {
         let groups = Dictionary(grouping: composed.offered.enumerated()) { composed.services[$0.element.name] ?? "" }
         let services = groups.sorted { $0.key < $1.key }.map { service, rows -> PageValues in
             let rows = rows.map { place, row -> PageValues in
-                [
+                var values: PageValues = [
                     "field": .text(Field.application + row.name), "fieldID": .text("application-\(place)"),
                     "name": .text(row.name),
                     "words": .text(words(row)), "isChosen": .flag(composed.draft.applications.contains(row.name)),
                 ]
+                icons.add(to: &values, row.name)
+                return values
             }
             return ["service": .text(service), "rows": .list(rows)]
         }

@@ -53,14 +53,20 @@ struct ComposedDraft: Sendable {
     /// The platforms of its applications.
     var platforms: [Platform] { Platform.allCases.filter { platform in chosen.contains { $0.platform == platform } } }
 
-    /// What applications of a platform declare, the first one of a name.
+    /// What applications of a platform declare, the first one of a name; of a sound the first that has a label.
     func declared(_ platform: Platform) -> ApplicationDeclarations {
         var all = ApplicationDeclarations()
         for row in chosen where row.platform == platform {
             guard let own = try? ApplicationDeclarations(variables: row.variables, sounds: row.sounds, parameters: "[]")
             else { continue }
             all.variables += own.variables.filter { variable in !all.variables.contains { $0.name == variable.name } }
-            all.sounds += own.sounds.filter { sound in !all.sounds.contains { $0.name == sound.name } }
+            for sound in own.sounds {
+                guard let place = all.sounds.firstIndex(where: { $0.name == sound.name }) else {
+                    all.sounds.append(sound)
+                    continue
+                }
+                if all.sounds[place].label.isEmpty { all.sounds[place] = sound }
+            }
         }
         return all
     }

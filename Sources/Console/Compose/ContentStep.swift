@@ -35,7 +35,9 @@ extension Composer {
             ]
         }
         let general = builder.unplaced
-        let warnings = isChecked ? (try? PushContent(json: composed.form.content().json))?.warnings ?? [] : []
+        var warnings =
+            isChecked ? (try? PushContent(json: composed.form.content().json))?.warnings.map(\.description) ?? [] : []
+        if isChecked { warnings += composed.form.emptyLocales.map { catalogue.text(.localeSaysNothing, $0) } }
         return page(
             .content,
             composed,
@@ -46,7 +48,7 @@ extension Composer {
                 "hasParameters": .flag(!parameters.isEmpty),
                 "general": .list(general), "hasGeneral": .flag(!general.isEmpty), "isWrong": .flag(!problems.isEmpty),
                 "isRight": .flag(isChecked && problems.isEmpty),
-                "warnings": .list(warnings.map { ["words": .text($0.description)] }),
+                "warnings": .list(warnings.map { ["words": .text($0)] }),
                 "hasWarnings": .flag(!warnings.isEmpty),
             ]
         )
@@ -98,7 +100,7 @@ struct ContentFormView {
     /// The fields of a platform, with those of its application's variables, and of each locale.
     func section(_ platform: Platform, _ declared: ApplicationDeclarations, _ locales: [String]) -> PageValues {
         let fields = ContentField.fields(platform)
-        let sounds = declared.sounds.isEmpty ? [] : ["default"] + declared.sounds.map(\.name)
+        let sounds = sounds(declared)
         func shown(_ fields: [ContentField]) -> [PageValues] {
             fields.map { field in
                 value(field, "\(platform.rawValue).\(field.key)", options: field.key == "sound" ? sounds : [])
@@ -123,6 +125,16 @@ struct ContentFormView {
             "hasVariants": .flag(!variants.isEmpty),
         ]
     }
+
+    /// The sounds that are offered, each once: its name, which is what a message says, and what people call it.
+    private func sounds(_ declared: ApplicationDeclarations) -> [(name: String, label: String)] {
+        guard !declared.sounds.isEmpty else { return [] }
+        let all = declared.sounds.map { ($0.name, $0.label) }
+        return all.contains { $0.0 == Self.systemSound } ? all : [(Self.systemSound, catalogue[.soundDefault])] + all
+    }
+
+    /// Apple's and Google's name of the sound that the system plays for every app.
+    private static let systemSound = "default"
 
     /// Problems that no field of the form has.
     var unplaced: [PageValues] {
@@ -175,7 +187,9 @@ struct ContentFormView {
         return values
     }
 
-    private func value(_ field: ContentField, _ name: String, options: [String] = []) -> PageValues {
+    private func value(_ field: ContentField, _ name: String, options: [(name: String, label: String)] = [])
+        -> PageValues
+    {
         var values = common(
             name,
             label: Self.labels[field.key].map { catalogue[$0] } ?? field.key,
@@ -199,7 +213,7 @@ struct ContentFormView {
         }
         values["isTall"] = .flag(isTall)
         values["isLine"] = .flag(!isTall && words == nil)
-        values["options"] = .list(options.map { ["value": .text($0)] })
+        values["options"] = .list(options.map { ["value": .text($0.name), "name": .text($0.label)] })
         values["hasOptions"] = .flag(!options.isEmpty)
         return values
     }

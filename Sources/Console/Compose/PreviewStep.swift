@@ -5,6 +5,9 @@ import Store
 
 /// The fourth step: the message as an iPhone and an Android phone show it, rendered as each message of a delivery is.
 extension Composer {
+    /// How long the page waits for the view of a target mapping, which looks one person up by an index.
+    private static let viewLimit = Duration.seconds(2)
+
     var previewRoutes: [ConsoleRoute] {
         [
             route(.get, "preview") { try await previewPage($0, $1) },
@@ -14,12 +17,16 @@ extension Composer {
         ]
     }
 
-    /// Whose values stand for the fields: those that were typed, those of a seed address, or those of a subscription.
+    /// Whose values stand for the fields: those that were typed, or those of a subscription, which a seed address has, too.
     private struct Reader {
         var values: [String: String]
         var locale: String
         /// The application that it belongs to; nil for values that were typed.
         var application: String?
+        /// Why nothing is sent to the subscription, in words.
+        var exclusion = ""
+        /// Why there is no preview, in words: what the message would say cannot be read.
+        var problem = ""
     }
 
     private func previewPage(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
@@ -29,7 +36,7 @@ extension Composer {
         var refused: String?
         var reader = Reader(values: composed.samples, locale: call.query["locale"] ?? "")
         do {
-            reader = try await self.reader(call, composed, seeds) ?? reader
+            reader = try await self.reader(call, composed, seeds, messages) ?? reader
         } catch let error as StoreError where error.code == .notFound {
             refused = error.message
         }
@@ -37,16 +44,25 @@ extension Composer {
             if !all.contains(where: { $0.name == field.name }) { all.append(field) }
         }
         let who = call.query["who"] ?? ""
+        if !reader.problem.isEmpty { refused = reader.problem }
+        // What cannot be read is no empty place in a text.
+        let shown = reader.problem.isEmpty ? samples(messages, reader) : []
+        let icons = shown.isEmpty ? ApplicationIcons() : try await ApplicationIcons.read(responder.database)
         var values: PageValues = [
-            "phones": .list(phones(messages, reader)), "hasProblems": .flag(!problems.isEmpty || messages.isEmpty),
+            "phones": .list(shown.map { phone($0.sample, $0.message, icons) }),
+            "hasProblems": .flag(!problems.isEmpty || messages.isEmpty),
             "problems": .list(problems.map { ["words": .text($0.description)] }),
-            "contentPath": .text(path(composed.draft, .content) + "?saved=1"), "sizes": .list(sizes(messages, reader)),
-            "hasSizes": .flag(!messages.isEmpty), "fields": .list(fields.enumerated().map { sample($1, $0, composed) }),
+            "contentPath": .text(path(composed.draft, .content) + "?saved=1"),
+            "sizes": .list(reader.problem.isEmpty ? sizes(messages, reader) : []), "hasSizes": .flag(!shown.isEmpty),
+            "fields": .list(fields.enumerated().map { sample($1, $0, composed) }),
             "hasFields": .flag(!fields.isEmpty && who.isEmpty), "isSaved": .flag(call.query["saved"] != nil),
         ]
+        if !reader.exclusion.isEmpty { values["exclusion"] = .text(reader.exclusion) }
+        // The variant that is shown, and not the language of the reader, which may have none.
+        let locale = shown.lazy.map(\.sample.locale).first { !$0.isEmpty } ?? (shown.isEmpty ? reader.locale : "")
         values["locales"] = .list(
             composed.form.localeNames.map {
-                ["value": .text($0), "name": .text($0), "isChosen": .flag($0 == reader.locale)]
+                ["value": .text($0), "name": .text($0), "isChosen": .flag($0 == locale)]
             }
         )
         values["people"] = .list(
@@ -73,49 +89,95 @@ extension Composer {
                     try await $0.findReader(userKey: key, applications: applications, by: call.actor)
                 }
             }
-            chosen = [found.map { ("number", "\($0)") } ?? ("nobody", "1"), chosen[2]]
+            chosen = [found.map { ("number", "\($0)") } ?? ("nobody", "1")]
+        } else if chosen[..<2].contains(where: { !$0.1.isEmpty }) {
+            // A reader has a language.
+            chosen.removeLast()
         }
         let query = chosen.filter { !$0.1.isEmpty }.map { "\($0.0)=\(SignIn.encoded($0.1))" }.joined(separator: "&")
         return .redirect(path(composed.draft, .preview) + (query.isEmpty ? "" : "?" + query))
     }
 
-    /// Who was asked for; nil for the values that were typed.
-    private func reader(_ call: ConsoleCall, _ composed: ComposedDraft, _ seeds: [ComposerSeed]) async throws -> Reader?
-    {
+    /// Who was asked for, with what a message to that subscription is rendered with; nil for the values that were typed.
+    private func reader(
+        _ call: ConsoleCall,
+        _ composed: ComposedDraft,
+        _ seeds: [ComposerSeed],
+        _ messages: [ComposedDraft.Compiled]
+    ) async throws -> Reader? {
         if call.query["nobody"] != nil { throw StoreError(.notFound, catalogue[.noReader]) }
-        if let number = call.query["number"]?.trimmed, !number.isEmpty {
-            guard let id = Int64(number) else { throw StoreError(.notFound, catalogue.text(.noSubscription, number)) }
-            let applications = composed.chosen.map(\.id)
-            let found = try await responder.database.run {
-                try await $0.previewValues(subscription: id, applications: applications, by: call.actor)
-            }
-            let application = composed.chosen.first { $0.id == found.application }?.name
-            return Reader(values: found.values, locale: found.locale, application: application)
+        var number: Int64?
+        var seed: String?
+        if let text = call.query["number"]?.trimmed, !text.isEmpty {
+            guard let id = Int64(text) else { throw StoreError(.notFound, catalogue.text(.noSubscription, text)) }
+            number = id
+        } else {
+            seed = seeds.first { call.query["who"] == "seed:" + $0.name }?.name
+            if seed == nil { return nil }
         }
-        guard let who = call.query["who"], let seed = seeds.first(where: { who == "seed:" + $0.name }) else {
-            return nil
+        let applications = composed.chosen.map(\.id)
+        let (id, found) = try await responder.database.run { [seed, number] store in
+            let address = try await store.consoleReader(
+                seed: seed,
+                subscription: number,
+                applications: applications,
+                by: call.actor
+            )
+            let names = messages.first { $0.application.id == address.applicationID }?.template.fields.map(\.name)
+            return (
+                address.applicationID,
+                try await store.readerValues(
+                    address,
+                    fields: names ?? [],
+                    by: call.actor,
+                    timeout: Self.viewLimit
+                )
+            )
         }
-        let values = ContentForm.texts(json: seed.variables)
-        return Reader(values: values, locale: seed.locale, application: seed.application)
+        return Reader(
+            values: found.values,
+            locale: found.locale,
+            application: composed.chosen.first { $0.id == id }?.name,
+            // What speaks against a seed address stands where proofs are sent.
+            exclusion: seed == nil ? words(of: found.decision) : "",
+            problem: found.viewProblem.map(words(of:)) ?? ""
+        )
     }
 
-    /// The phones: one for each platform, of the application that the reader has, or of the first.
-    private func phones(_ messages: [ComposedDraft.Compiled], _ reader: Reader) -> [PageValues] {
+    private func words(of decision: LoadDecision) -> String {
+        switch decision {
+        case .sendable, .sendableWithErrors: ""
+        case .disabled, .missing: catalogue[.subscriberDisabled]
+        case .optedOut: catalogue[.subscriberOptedOut]
+        case .quarantined: catalogue[.subscriberQuarantine]
+        }
+    }
+
+    private func words(of problem: LoadProblem) -> String {
+        problem.isTimeout ? catalogue[.readerViewSlow] : catalogue.text(.readerViewProblem, problem.text)
+    }
+
+    /// A message for each platform: of the application that the reader has, or of the first.
+    private func samples(_ messages: [ComposedDraft.Compiled], _ reader: Reader)
+        -> [(sample: MessageSample, message: ComposedDraft.Compiled)]
+    {
         Platform.allCases.compactMap { platform in
             let ofPlatform = messages.filter { $0.application.platform == platform }
             guard
                 reader.application == nil || ofPlatform.contains(where: { $0.application.name == reader.application }),
                 let message = ofPlatform.first(where: { $0.application.name == reader.application }) ?? ofPlatform.first
             else { return nil }
-            let sample = message.template.sample(values: reader.values, locale: reader.locale)
-            return phone(sample, message.application)
+            return (message.template.sample(values: reader.values, locale: reader.locale), message)
         }
     }
 
-    private func phone(_ sample: MessageSample, _ application: ApplicationRow) -> PageValues {
+    private func phone(_ sample: MessageSample, _ compiled: ComposedDraft.Compiled, _ icons: ApplicationIcons)
+        -> PageValues
+    {
+        let application = compiled.application
         let message = PhoneMessage(sample.payload, application.platform)
         let app = application.label.isEmpty ? application.name : application.label
-        let values: PageValues = [
+        var values: PageValues = [
             "app": .text(app), "letter": .text(String(app.prefix(1)).uppercased()),
             "messageTitle": .text(message.title),
             "hasTitle": .flag(!message.title.isEmpty), "subtitle": .text(message.subtitle),
@@ -129,6 +191,10 @@ extension Composer {
             "limit": .text(Figures.count(Int64(sample.limit))), "isTooLong": .flag(sample.size > sample.limit),
             "payload": .text(sample.payload.compactText), "phoneID": .text(application.platform.rawValue),
         ]
+        if compiled.template.isLocalised {
+            values["variant"] = .text(sample.locale.isEmpty ? catalogue[.localeEverybody] : sample.locale)
+        }
+        icons.add(to: &values, application.name)
         return [application.platform.rawValue: .group(values)]
     }
 

@@ -65,9 +65,17 @@ struct DeliveryListPage: Sendable {
         let (page, names) = try await responder.database.run { store in
             (try await store.deliveryPage(filter, most: Self.most), try await store.applicationNames())
         }
+        let icons = try await ApplicationIcons.read(responder.database)
         let rows = page.rows.map { row in
             var values = DeliveryWords(row: row, catalogue: catalogue).summary
-            values["applications"] = .text(page.applications[row.id]?.joined(separator: ", ") ?? "")
+            let names = page.applications[row.id] ?? []
+            values["applications"] = .list(
+                names.enumerated().map { place, name in
+                    var values: PageValues = ["name": .text(name), "isFurther": .flag(place > 0)]
+                    icons.add(to: &values, name)
+                    return values
+                }
+            )
             return values
         }
         var values: PageValues = [

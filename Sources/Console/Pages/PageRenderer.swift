@@ -147,10 +147,10 @@ extension PageRenderer {
                     try await current.finish(nil)
                 }
             )
-        case .image(let bytes):
+        case .image(let bytes, let isKept):
             return Response(
                 status: .ok,
-                headers: [.contentType: "image/png"],
+                headers: [.contentType: "image/png", .cacheControl: isKept ? "private, max-age=86400" : "no-store"],
                 body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
             )
         case .events(let run):

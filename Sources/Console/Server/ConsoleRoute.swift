@@ -99,8 +99,8 @@ enum ConsoleReply: Sendable {
         type: String,
         run: @Sendable (_ send: (String) async throws -> Void) async throws -> Void
     )
-    /// A PNG image that people have uploaded.
-    case image([UInt8])
+    /// A PNG image that people have uploaded; a browser may keep it for a day if its path changes with it.
+    case image([UInt8], isKept: Bool)
     /// Events for as long as the page is open.
     case events(@Sendable (_ send: (LiveEvent) async throws -> Void) async throws -> Void)
 }

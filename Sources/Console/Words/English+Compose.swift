@@ -106,7 +106,7 @@ extension English {
         .previewPayload: "Payload",
         .previewNote:
             "Phones of other makers and sizes cut texts elsewhere. Images are not loaded here: their "
-            + "place is shown. Push token and message id are examples.",
+            + "place is shown. Push token and message id are examples. A subscription has its own language.",
         .sizeTitle: "Size of a message",
         .columnBytes: "Bytes",
         .tooLong: "too long",
@@ -187,5 +187,12 @@ extension English {
         .settingSeparator: "Write it without a separator of thousands.",
         .readerKey: "or user key",
         .noReader: "Nobody with this user key has one of the applications.",
+        .readerExcluded: "Nothing is sent to this subscription:",
+        .readerViewSlow: "There is no preview for this person: the view of the target mapping did not answer in time.",
+        .readerViewProblem:
+            "There is no preview for this person: the view of the target mapping cannot be read. PostgreSQL says: {0}",
+        .localeSaysNothing:
+            "“{0}” has no text of its own: whoever has this language gets the texts for everybody.",
+        .soundDefault: "The system’s sound",
     ]
 }

@@ -112,7 +112,7 @@ extension French {
         .previewNote:
             "Les téléphones d’autres marques et tailles coupent les textes ailleurs. Les images ne sont pas "
             + "chargées ici : seule leur place est montrée. Le jeton push et l’identifiant du message sont des "
-            + "exemples.",
+            + "exemples. Un abonnement a sa propre langue.",
         .sizeTitle: "Taille d’un message",
         .columnBytes: "Octets",
         .tooLong: "trop long",
@@ -195,5 +195,13 @@ extension French {
         .settingSeparator: "Écrivez-le sans séparateur de milliers.",
         .readerKey: "ou clé d’utilisateur",
         .noReader: "Personne avec cette clé n’a l’une des applications.",
+        .readerExcluded: "Rien n’est envoyé à cet abonnement :",
+        .readerViewSlow:
+            "Pas d’aperçu pour cette personne : la vue du mapping de cible n’a pas répondu à temps.",
+        .readerViewProblem:
+            "Pas d’aperçu pour cette personne : la vue du mapping de cible est illisible. PostgreSQL indique : {0}",
+        .localeSaysNothing:
+            "« {0} » n’a aucun texte propre : qui a cette langue reçoit les textes pour tous.",
+        .soundDefault: "Le son du système",
     ]
 }

@@ -106,7 +106,8 @@ extension German {
         .previewPayload: "Payload",
         .previewNote:
             "Telefone anderer Hersteller und Größen kürzen Texte an anderer Stelle. Bilder werden hier nicht "
-            + "geladen: Gezeigt wird ihr Platz. Push-Token und Nachrichten-ID sind Beispiele.",
+            + "geladen: Gezeigt wird ihr Platz. Push-Token und Nachrichten-ID sind Beispiele. "
+            + "Ein Abonnement hat seine eigene Sprache.",
         .sizeTitle: "Größe einer Nachricht",
         .columnBytes: "Byte",
         .tooLong: "zu lang",
@@ -190,5 +191,13 @@ extension German {
         .settingSeparator: "Schreiben Sie sie ohne Tausendertrennzeichen.",
         .readerKey: "oder Schlüssel eines Nutzers",
         .noReader: "Niemand mit diesem Schlüssel hat eine der Anwendungen.",
+        .readerExcluded: "An dieses Abonnement wird nichts gesendet:",
+        .readerViewSlow:
+            "Für diese Person gibt es keine Vorschau: Die Sicht der Zielzuordnung hat nicht rechtzeitig geantwortet.",
+        .readerViewProblem:
+            "Für diese Person gibt es keine Vorschau: Die Sicht der Zielzuordnung ist nicht lesbar. PostgreSQL meldet: {0}",
+        .localeSaysNothing:
+            "„{0}“ hat keinen eigenen Text: Wer diese Sprache hat, bekommt die Texte für alle.",
+        .soundDefault: "Der Ton des Systems",
     ]
 }

@@ -187,7 +187,9 @@ enum Phrase: String, Sendable, CaseIterable {
         settingRetriesHint, settingSchedule, settingScheduleHint, settingScheduleDaily,
         settingScheduleExponential, settingPause, settingPauseHint, settingPauseUsual, settingPolicy,
         settingPolicyHint, settingPolicyResend, settingPolicyReport, settingPerson, settingPersonHint,
-        settingPersonAll, settingPersonOne, settingUnknown, settingNoNumber, settingSeparator, readerKey, noReader
+        settingPersonAll, settingPersonOne, settingUnknown, settingNoNumber, settingSeparator, readerKey, noReader,
+        readerExcluded,
+        readerViewSlow, readerViewProblem, localeSaysNothing, soundDefault
     // Messages of a delivery.
     case messagesOfTitle, messagesOfHint, messagesOfNote, showMessages, columnMessage, columnAttempt, noMessagesHere,
         noMessagesSuch, messagesLookedAt, lookOnLower, highestNumbers, lowerNumbers, gatewaySlow,

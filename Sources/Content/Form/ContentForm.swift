@@ -31,25 +31,62 @@ public struct ContentForm: Sendable, Hashable {
     }
 
     /// The locales that it has variants for, as they are typed: separated by commas or blanks.
-    public var localeNames: [String] {
-        let words = (values[Self.locales] ?? "").split { $0 == "," || $0.isWhitespace }.map(String.init)
-        return words.reduce(into: []) {
-            if !$1.isEmpty, !$0.contains($1), $0.count < Self.mostLocales { $0.append($1) }
+    public var localeNames: [String] { Array(typedLocales.prefix(Self.mostLocales)) }
+
+    /// The locales for which nothing is typed on any platform: who has one gets the content for everybody.
+    public var emptyLocales: [String] {
+        localeNames.filter { locale in
+            var unnamed: [ContentProblem] = []
+            return platforms.allSatisfy { section($0, locale: locale, &unnamed).isEmpty } && unnamed.isEmpty
         }
+    }
+
+    private var typedLocales: [String] {
+        let words = (values[Self.locales] ?? "").split { $0 == "," || $0.isWhitespace }.map(String.init)
+        return words.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
+
+    /// Variants that no message gets, or that the form cannot hold.
+    private var localeProblems: [ContentProblem] {
+        let typed = typedLocales
+        var problems: [ContentProblem] = []
+        if typed.count > Self.mostLocales {
+            problems.append(
+                ContentProblem(
+                    key: Self.locales,
+                    cause: "these are \(typed.count) locales, and a form has \(Self.mostLocales)",
+                    remedy: "keep \(Self.mostLocales); pushmta delivery create takes a content with more"
+                )
+            )
+        }
+        for locale in typed {
+            // ISO 639 has codes of two and three letters; the longer ones that BCP 47 keeps room for were never given.
+            let language = locale.prefix { $0 != "-" && $0 != "_" }
+            guard language.utf8.count > 3 else { continue }
+            problems.append(
+                ContentProblem(
+                    key: Self.locales,
+                    cause: "no device has the locale \"\(locale.prefix(64))\", so no message gets its variant",
+                    remedy: "write the code of a language, such as fr, or one with a region, such as fr-CA"
+                )
+            )
+        }
+        return problems
     }
 
     /// The content, JSON, and what is wrong with it.
     ///
     /// - Returns: the content as far as it can be read, and its problems by the names of their values.
     public func content() -> (json: String, problems: [ContentProblem]) {
-        var problems: [ContentProblem] = []
+        var problems = localeProblems
         var entries: [JSONEntry] = []
         for platform in platforms {
             entries.append(JSONEntry(name: platform.rawValue, value: .object(section(platform, &problems))))
         }
         let locales = localeNames.map { locale in
-            let sections = platforms.map { platform in
-                JSONEntry(name: platform.rawValue, value: .object(section(platform, locale: locale, &problems)))
+            let sections = platforms.compactMap { platform -> JSONEntry? in
+                let own = section(platform, locale: locale, &problems)
+                return own.isEmpty ? nil : JSONEntry(name: platform.rawValue, value: .object(own))
             }
             return JSONEntry(name: locale, value: .object(sections))
         }
@@ -81,21 +118,16 @@ public struct ContentForm: Sendable, Hashable {
         return entries + rest(path, beside: entries.map(\.name), &problems)
     }
 
-    /// What a locale's variant says: its own texts, and the rest of the content for everybody.
+    /// What a locale's variant says itself; the rest it takes from the content for everybody, by the one rule of contents.
     private func section(_ platform: Platform, locale: String, _ problems: inout [ContentProblem]) -> [JSONEntry] {
         let path = "locales.\(locale).\(platform.rawValue)"
-        // Its problems are named where they are: in the content for everybody.
-        var unnamed: [ContentProblem] = []
-        var entries = section(platform, &unnamed)
-        for key in ContentKey.keys(platform) where ContentField.localised.contains(key.name) {
-            guard let text = values["\(path).\(key.name)"], let value = ContentField.value(text, of: key.kind) else {
-                continue
-            }
-            entries.removeAll { $0.name == key.name }
-            entries.append(JSONEntry(name: key.name, value: value))
+        let entries = ContentKey.keys(platform).compactMap { key -> JSONEntry? in
+            guard ContentField.localised.contains(key.name), let text = values["\(path).\(key.name)"],
+                let value = ContentField.value(text, of: key.kind)
+            else { return nil }
+            return JSONEntry(name: key.name, value: value)
         }
-        let more = rest(path, beside: [], &problems)
-        return entries.filter { entry in !more.contains { $0.name == entry.name } } + more
+        return entries + rest(path, beside: entries.map(\.name), &problems)
     }
 
     /// The entries that are written as JSON.
@@ -141,7 +173,7 @@ extension ContentForm {
             switch (entry.name, entry.value) {
             case (missing, .string(let word)): values[missing] = word
             case (locales, .object(let variants)):
-                values[locales] = variants.prefix(mostLocales).map(\.name).joined(separator: ", ")
+                values[locales] = variants.map(\.name).joined(separator: ", ")
                 for variant in variants { read(variant.value, "locales.\(variant.name).", onlyTexts: true, &values) }
             default: break
             }
@@ -160,7 +192,8 @@ extension ContentForm {
             let known = ContentField.fields(platform).filter { !onlyTexts || ContentField.localised.contains($0.key) }
             let names = Set(known.map(\.key)).subtracting([ContentField.rest])
             var more: [JSONEntry] = []
-            for entry in entries where entry.value != .null {
+            // In a variant null says something: that it does not have what the content for everybody has.
+            for entry in entries where onlyTexts || entry.value != .null {
                 if names.contains(entry.name), let text = ContentField.text(entry.value) {
                     values["\(path).\(entry.name)"] = text
                 } else {

@@ -1122,22 +1122,68 @@ COMMENT ON FUNCTION pushmta_engine.console_find_reader(bytea, timestamptz, inter
     'The newest subscription of a user in the applications of a draft (null: none), for somebody who has signed in. On record is the '
     'number that was found, and not the key.';
 
-CREATE FUNCTION pushmta_engine.console_preview_values(token bytea, moment timestamptz, idle interval, address text, applications integer[],
-    subscription bigint) RETURNS TABLE (application integer, locale text, known jsonb) LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.console_reader(token bytea, moment timestamptz, idle interval, address text, applications integer[],
+    seed_name text, subscription bigint) RETURNS TABLE (reader bigint, application integer, variables jsonb)
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     who text := console_composer(token, moment, idle);
+    is_open boolean := console_may_see_people(token, moment, idle);
+    wanted bigint := CASE WHEN seed_name IS NULL THEN subscription
+        ELSE (SELECT d.subscription_id FROM pushmta_engine.seed d WHERE d.name = seed_name) END;
 BEGIN
-    RETURN QUERY SELECT s.application_id, s.locale, coalesce(s.recipient, '{}') || coalesce(s.parameters, '{}')
-        FROM pushmta_engine.subscription s WHERE s.id = subscription AND s.application_id = ANY(applications);
+    -- Values of the message go before those of the subscription: so whoever may not see user keys sees one shortened in texts, too.
+    RETURN QUERY SELECT s.id, s.application_id,
+            CASE WHEN is_open OR s.user_key = '' THEN '{}' ELSE jsonb_build_object('user_key', masked(s.user_key)) END
+            || coalesce(d.variables, '{}')
+        FROM pushmta_engine.subscription s LEFT JOIN pushmta_engine.seed d ON d.name = seed_name
+        WHERE s.id = wanted AND s.application_id = ANY(applications);
     IF NOT FOUND THEN
-        RAISE EXCEPTION 'The applications of this draft have no subscription %.', subscription
+        RAISE EXCEPTION 'The applications of this draft have no %.',
+            CASE WHEN seed_name IS NULL THEN format('subscription %s', subscription) ELSE format('seed address "%s"', seed_name) END
             USING ERRCODE = 'PM062', HINT = 'Give the number of one; the page of its user has it.';
     END IF;
     -- Somebody's data was looked at.
-    PERFORM note_audit(who, 'subscription.preview', subscription::text, '', address);
+    PERFORM note_audit(who, 'subscription.preview', wanted::text, '', address);
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_preview_values(bytea, timestamptz, interval, text, integer[], bigint) IS
-    'The values of a subscription for the fields of a content, its parameters before those of its recipient, for somebody who has signed '
-    'in; it is on record who looked.';
+COMMENT ON FUNCTION pushmta_engine.console_reader(bytea, timestamptz, interval, text, integer[], text, bigint) IS
+    'The subscription, named by a seed address or (null) by its number, for which somebody who has signed in looks at a message, with its '
+    'application and the values of the message itself; it is on record who looked.';
+
+CREATE FUNCTION pushmta_engine.console_read_view(token bytea, moment timestamptz, idle interval, subscription bigint, columns text[])
+    RETURNS SETOF text[] LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    found_key text;
+    application text;
+    mapping pushmta_engine.target_mapping;
+    condition text;
+    wanted text := (SELECT string_agg(format('m.%I::text', c.name), ', ' ORDER BY c.place)
+        FROM unnest(columns) WITH ORDINALITY c(name, place));
+BEGIN
+    -- It writes nothing: a view's code runs in read-only transactions.
+    IF NOT EXISTS (SELECT FROM console_session_of(token, moment, idle, false) s
+        WHERE NOT s.is_one_time AND s.user_role IN ('marketing', 'operate', 'admin')) THEN
+        RAISE EXCEPTION 'The session is over, or its user may not compose.' USING ERRCODE = 'PM090', HINT = 'Sign in again.';
+    END IF;
+    SELECT s.user_key, a.name INTO found_key, application
+    FROM pushmta_engine.subscription s JOIN pushmta_engine.application a ON a.id = s.application_id WHERE s.id = subscription;
+    SELECT m.* INTO mapping FROM pushmta_engine.target_mapping m
+    WHERE m.id = (SELECT v.target_mapping_id FROM pushmta_engine.service v JOIN pushmta_engine.application a ON a.service_id = v.id
+        WHERE a.name = application);
+    IF mapping.id IS NULL THEN
+        RAISE EXCEPTION 'the service of application "%" has no target mapping', application USING ERRCODE = 'undefined_object';
+    END IF;
+    SELECT key_condition(t.attname, format_type(t.atttypid, t.atttypmod)) INTO condition FROM pg_attribute t
+    WHERE t.attrelid = to_regclass(mapping.view_name) AND t.attname = mapping.key_column AND NOT t.attisdropped;
+    IF condition IS NULL THEN
+        RAISE EXCEPTION 'there is no view % with a column "%"', mapping.view_name, mapping.key_column USING ERRCODE = 'undefined_table';
+    END IF;
+    -- Last of all: the view's functions may have changed settings of the session.
+    RETURN QUERY SELECT r.list FROM pushmta_engine.read_view(
+        format('SELECT ARRAY[%s] FROM unnest($1) k(user_key) JOIN %s m ON %s LIMIT 1', wanted, mapping.view_name, condition),
+        array_remove(ARRAY[found_key], ''), false) r(list);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_read_view(bytea, timestamptz, interval, bigint, text[]) IS
+    'What the view of its service''s target mapping says of the person of one subscription: a row of columns as texts, none for a person '
+    'whom it does not have. For somebody who has signed in and composes; read as pushmta_reader, like everything of views.';

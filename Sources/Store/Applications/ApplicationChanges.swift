@@ -192,6 +192,18 @@ extension Store {
         }
     }
 
+    /// The applications that have an icon, each with a number that changes with it.
+    public func iconVersions() async throws -> [(application: String, id: Int32, version: Int64)] {
+        let result = try await query(
+            """
+            SELECT a.name, a.id, extract(epoch FROM a.changed_at)::bigint FROM pushmta_engine.application a WHERE a.icon IS NOT NULL
+            """
+        )
+        return try all(result) { rows, row in
+            (try rows.text(row, 0), try rows.int32(row, 1), try rows.int64(row, 2))
+        }
+    }
+
     /// An application's icon, a PNG file; nil if it has none.
     public func icon(application name: String) async throws -> [UInt8]? {
         let result = try await query("SELECT a.icon FROM pushmta_engine.application a WHERE a.name = $1", [.text(name)])

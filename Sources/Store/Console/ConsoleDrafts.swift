@@ -239,21 +239,6 @@ extension Store {
         ).int64OrNil(0, 0)
     }
 
-    /// The values of a subscription for the fields of a content, and its application and language; it is on record who looked.
-    public func previewValues(subscription id: Int64, applications: [Int32], by actor: ConsoleActor) async throws
-        -> (application: Int32, locale: String, values: [String: String])
-    {
-        let result = try await query(
-            """
-            SELECT v.application, v.locale, v.known::text
-            FROM pushmta_engine.console_preview_values($1, \(Self.momentAndIdle), $4, $5, $6) v
-            """,
-            actor.values + [.text(actor.address), .int32Array(applications), .int64(id)]
-        )
-        let values = Self.texts(try result.text(0, 2))
-        return (try result.int32(0, 0), try result.text(0, 1), values)
-    }
-
     /// The service of each application, by their names.
     public func servicesOfApplications() async throws -> [String: String] {
         let result = try await query("SELECT a.name, a.service FROM pushmta.application a")

@@ -74,8 +74,34 @@ extension Store {
     public func loadSubscription(_ id: Int64, _ fields: MessageFields, variables: String? = nil) async throws
         -> LoadedPart
     {
+        var loaded = try await loadSubscription(
+            id,
+            fields,
+            variables,
+            """
+            SELECT CASE WHEN \(Self.isSeedOnlySQL) THEN 0::smallint ELSE \(LoadDecision.sql) END, s.push_token
+            """,
+            from: "pushmta_engine.subscription"
+        )
+        if fields.isMapped { try await fill(&loaded, fields) }
+        return loaded
+    }
+
+    /// - Parameters:
+    ///   - head: what selects the decision and the token.
+    ///   - table: what has the columns of subscriptions that fields are read from.
+    private func loadSubscription(
+        _ id: Int64,
+        _ fields: MessageFields,
+        _ variables: String?,
+        _ head: String,
+        from table: String
+    ) async throws -> LoadedPart {
         let rows = try await query(
-            Self.previewSQL(fields),
+            """
+            \(head), \(Self.userHashSQL)\(fields.columnsSQL(from: 3, variables: "v.variables"))
+            FROM (SELECT $2::jsonb AS variables) v JOIN \(table) s ON s.id = $1
+            """,
             [.int64(id), variables.map(PostgresValue.json) ?? .null] + fields.parameters
         )
         guard rows.rowCount > 0 else { throw StoreError(.notFound, "There is no subscription \(id).") }
@@ -84,16 +110,106 @@ extension Store {
         loaded.subscriptionIDs = [id]
         loaded.reserve(1, fields)
         try loaded.append(rows, 0, decision: 0, token: 1, firstField: 3, fields)
-        if fields.isMapped { try await fill(&loaded, fields) }
         return loaded
     }
+}
 
-    private static func previewSQL(_ fields: MessageFields) -> String {
-        """
-        SELECT CASE WHEN \(isSeedOnlySQL) THEN 0::smallint ELSE \(LoadDecision.sql) END,
-            s.push_token, \(userHashSQL)\(fields.columnsSQL(from: 3, variables: "v.variables"))
-        FROM (SELECT $2::jsonb AS variables) v
-        JOIN pushmta_engine.subscription s ON s.id = $1
-        """
+/// What a message for somebody in the console's composer is rendered with: read as a child reads it, without the push token.
+public struct ReaderValues: Sendable, Hashable {
+    /// The values of the content's fields, by name.
+    public let values: [String: String]
+    /// The language of the subscription; "" if unknown.
+    public let locale: String
+    /// Why nothing is sent to the subscription now.
+    public let decision: LoadDecision
+    /// Why the view of the target mapping could not be read; nil if it was, or did not have to be. The message would wait, or fail.
+    public let viewProblem: LoadProblem?
+}
+
+extension Store {
+    /// The subscription for which somebody who has signed in looks at a message; it is on record who looked.
+    ///
+    /// - Parameter seed: the name of a seed address; nil for a subscription by its number.
+    ///
+    /// Throws ``StoreError`` of code `notFound` if the applications have no such subscription.
+    public func consoleReader(seed: String?, subscription id: Int64?, applications: [Int32], by actor: ConsoleActor)
+        async throws -> PreviewAddress
+    {
+        let result = try await query(
+            """
+            SELECT r.reader, r.application, r.variables::text
+            FROM pushmta_engine.console_reader($1, \(Self.momentAndIdle), $4, $5, $6, $7) r
+            """,
+            actor.values + [.text(actor.address), .int32Array(applications), .textOrNull(seed), .int64OrNull(id)]
+        )
+        return PreviewAddress(
+            subscriptionID: try result.int64(0, 0),
+            applicationID: try result.int32(0, 1),
+            variables: try result.text(0, 2)
+        )
+    }
+
+    /// The values of a subscription for a content's fields, for somebody who has signed in: those of `loadSubscription`, by the rights of
+    /// the console's role.
+    ///
+    /// - Parameter timeout: how long the view of a target mapping may take; nil for as long as any statement.
+    public func readerValues(
+        _ address: PreviewAddress,
+        fields names: [String],
+        by actor: ConsoleActor,
+        timeout: Duration? = nil
+    ) async throws -> ReaderValues {
+        let fields = MessageFields(names: names, withLocale: true)
+        var loaded = try await loadSubscription(
+            address.subscriptionID,
+            fields,
+            address.variables,
+            "SELECT \(LoadDecision.sql), ''::text",
+            from: "pushmta_engine.console_audience"
+        )
+        var problem: LoadProblem?
+        do {
+            try await fill(&loaded, fields, by: actor, timeout)
+        } catch {
+            problem = LoadProblem(error)
+            if problem?.scope == .connection { throw error }
+        }
+        var values: [String: String] = [:]
+        for (place, name) in names.enumerated() where !loaded.fields[place].isNull(0) {
+            values[name] = loaded.fields[place].string(0)
+        }
+        return ReaderValues(
+            values: values,
+            locale: loaded.locales.isNull(0) ? "" : loaded.locales.string(0),
+            decision: loaded.decisions[0],
+            viewProblem: problem
+        )
+    }
+
+    /// Fills in what the view says of the one subscription and nothing else has, as `fill` does for the messages of a part. Here the
+    /// database itself looks the person up, as the console may not read views.
+    private func fill(
+        _ loaded: inout LoadedPart,
+        _ fields: MessageFields,
+        by actor: ConsoleActor,
+        _ timeout: Duration?
+    ) async throws {
+        let wanted = fields.columnsOfView.filter { loaded.fields[$0.place].isNull(0) }
+        guard !wanted.isEmpty else { return }
+        let rows = try await views.read(
+            PostgresStatement(
+                "SELECT r FROM pushmta_engine.console_read_view($1, \(Self.momentAndIdle), $4, $5) r",
+                actor.values + [.int64(loaded.subscriptionIDs[0]), .textArray(wanted.map(\.column))],
+                prepare: false
+            ),
+            timeout: timeout
+        )
+        guard let row = rows.first else { return }
+        guard row.count == wanted.count else {
+            throw StoreError(.unexpectedAnswer, "A target mapping's view was read as \(row.count) columns.")
+        }
+        for (value, field) in zip(row, wanted) {
+            loaded.fields[field.place] = loaded.fields[field.place].filled { _ in value }
+        }
     }
 }

@@ -46,9 +46,11 @@ public struct MessageFields: Sendable, Hashable {
     var viewText: String { mapping?.viewText ?? "" }
 
     /// The fields that the view has, by their places among the names.
-    var mappedColumns: [(place: Int, column: String)] {
-        guard isMapped else { return [] }
-        return names.enumerated().compactMap { place, name in Self.column(name).map { (place, $0) } }
+    var mappedColumns: [(place: Int, column: String)] { isMapped ? columnsOfView : [] }
+
+    /// The fields that are columns of a view, by their places among the names.
+    var columnsOfView: [(place: Int, column: String)] {
+        names.enumerated().compactMap { place, name in Self.column(name).map { (place, $0) } }
     }
 
     /// Whether a field is a column of the target mapping's view.

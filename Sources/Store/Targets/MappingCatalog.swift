@@ -33,7 +33,7 @@ extension Store {
         }
         let columns = try all(rows) { rows, row -> MappingColumn? in
             guard let column = try rows.textOrNil(row, 2) else { return nil }
-            return MappingColumn(name: column, type: try rows.text(row, 3))
+            return MappingColumn(name: column, type: try rows.text(row, 3), keyCondition: try rows.text(row, 5))
         }.compactMap(\.self)
         guard !columns.isEmpty else {
             throw StoreError(
@@ -56,7 +56,7 @@ extension Store {
         SELECT format('%I.%I', n.nspname, c.relname),
             c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname NOT IN ('pushmta', 'pushmta_engine', 'pushmta_raw', 'information_schema')
                 AND n.nspname !~ '^pg_', a.attname, format_type(a.atttypid, a.atttypmod),
-            quote_ident(n.nspname)
+            quote_ident(n.nspname), pushmta_engine.key_condition(a.attname, format_type(a.atttypid, a.atttypmod))
         FROM pg_class c
         JOIN pg_namespace n ON n.oid = c.relnamespace
         LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped

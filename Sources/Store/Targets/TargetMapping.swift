@@ -44,24 +44,6 @@ public struct TargetMapping: Sendable, Hashable {
 
 /// How statements read a mapping's view.
 extension TargetMapping {
-    /// Rows of alias `m` whose key is a user key: written so that an index of the key column serves, whatever its type.
-    func keyCondition(userKey: String) -> String {
-        let key = "m." + SQLName.quoted(keyColumn.name)
-        if let schema = keyColumn.schemaOfCitext {
-            // An extension's, whose operator is looked up nowhere.
-            return "\(key) OPERATOR(\(schema).=) \(userKey)::\(keyColumn.baseType)"
-        }
-        return switch keyColumn.baseType {
-        case "text", "character varying", "name": "\(key) = \(userKey)"
-        // As the number is written: 007 is not 7.
-        case "smallint", "integer", "bigint":
-            "\(key) = CASE WHEN \(userKey) ~ '^(0|-?[1-9][0-9]{0,17})$' THEN \(userKey)::bigint END"
-        case "uuid":
-            "\(key) = CASE WHEN \(userKey) ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN \(userKey)::uuid END"
-        default: "\(key)::text = \(userKey)"
-        }
-    }
-
     /// Reads columns of the rows of some user keys, for ``ViewReader``: a list of the keys that have a row, then a list for each column.
     /// Of several rows of a key any one counts.
     ///
@@ -72,7 +54,7 @@ extension TargetMapping {
     func readSQL(_ columns: [String], oneByOne: Bool) -> String {
         let list = columns.enumerated().map { ", \($1) AS c\($0)" }.joined()
         let names = ["user_key"] + columns.indices.map { "c\($0)" }
-        let condition = keyCondition(userKey: "k.user_key")
+        let condition = keyColumn.keyCondition
         let found =
             oneByOne
             ? """
@@ -97,12 +79,8 @@ public struct MappingColumn: Sendable, Hashable {
     public let name: String
     /// Its type as PostgreSQL writes it.
     public let type: String
-
-    /// A column.
-    public init(name: String, type: String) {
-        self.name = name
-        self.type = type
-    }
+    /// The condition that a row of alias `m` is that of `k.user_key`, if this is the key column (`pushmta_engine.key_condition`).
+    let keyCondition: String
 
     /// What a filter takes it for; what is none of the other kinds is a text.
     public var kind: TargetKind {
@@ -114,9 +92,6 @@ public struct MappingColumn: Sendable, Hashable {
         default: .text
         }
     }
-
-    /// The schema of the extension citext, whose texts are the same in capitals and small letters; nil if the column has another type.
-    var schemaOfCitext: Substring? { baseType.hasSuffix(".citext") ? baseType.dropLast(".citext".count) : nil }
 
     /// The type without its modifiers.
     var baseType: Substring { type.prefix { $0 != "(" } }

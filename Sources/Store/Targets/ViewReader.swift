@@ -40,6 +40,18 @@ final class ViewReader: Sendable {
     func read(_ query: String, userKeys: [String], timeout: Duration?, showsPlan: Bool = false)
         async throws -> [[String?]]
     {
+        try await read(
+            PostgresStatement(
+                "SELECT r FROM pushmta_engine.read_view($1, $2, $3) r",
+                [.text(query), .textArray(userKeys), .bool(showsPlan)],
+                prepare: false
+            ),
+            timeout: timeout
+        )
+    }
+
+    /// Runs a statement that reads by `pushmta_engine.read_view`, itself or in another `…read_view`; a `text[]` a row.
+    func read(_ statement: PostgresStatement, timeout: Duration?) async throws -> [[String?]] {
         let limit = timeout ?? configuration.statementTimeoutMilliseconds.map { .milliseconds($0) } ?? Self.longest
         let session = try await take()
         let lists: Result<[[String?]], any Error>
@@ -48,7 +60,7 @@ final class ViewReader: Sendable {
         do {
             lists = .success(
                 try await withTaskCancellationHandler {
-                    try await read(query, userKeys, limit, showsPlan, session.connection)
+                    try await read(statement, limit, session.connection)
                 } onCancel: {
                     Task { await terminate(session, after: Self.grace, end) }
                 }
@@ -65,26 +77,16 @@ final class ViewReader: Sendable {
         return try lists.get()
     }
 
-    private func read(
-        _ query: String,
-        _ userKeys: [String],
-        _ limit: Duration,
-        _ showsPlan: Bool,
-        _ connection: PostgresConnection
-    ) async throws -> [[String?]] {
+    private func read(_ statement: PostgresStatement, _ limit: Duration, _ connection: PostgresConnection)
+        async throws -> [[String?]]
+    {
         try await connection.readOnly { transaction in
             // The statement that follows has this limit, whatever is set while it runs.
             let milliseconds = max(1, Int(limit / .milliseconds(1)))
             try await transaction.execute(
                 PostgresStatement("SET LOCAL statement_timeout = \(milliseconds)", prepare: false)
             )
-            let rows = try await transaction.execute(
-                PostgresStatement(
-                    "SELECT r FROM pushmta_engine.read_view($1, $2, $3) r",
-                    [.text(query), .textArray(userKeys), .bool(showsPlan)],
-                    prepare: false
-                )
-            )
+            let rows = try await transaction.execute(statement)
             return try (0..<rows.rowCount).map { try rows.isNull($0, 0) ? [] : rows.textArray($0, 0) }
         }
     }
@@ -111,7 +113,7 @@ final class ViewReader: Sendable {
     private static let terminateSQL = """
         SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a
         WHERE a.pid = $1 AND a.backend_start = $2::timestamptz AND a.state = 'active'
-            AND a.query LIKE '%pushmta_engine.read_view(%'
+            AND a.query LIKE '%read_view(%'
         """
 
     /// Makes a session as new and keeps it, or closes it.

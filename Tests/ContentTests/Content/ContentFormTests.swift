@@ -24,9 +24,8 @@ import Testing
         #expect(root.map(\.name) == ["ios", "android", "locales", "missing"])
         #expect(json.contains(#""title":"Hi {{name|you}}""#) && json.contains(#""badge":3"#))
         #expect(json.contains(#""custom":{"a":1}"#) && json.contains(#""body":"One\nTwo""#))
-        // A language has its own title, and all else of the content for everybody.
-        #expect(json.contains(#""title":"Salut""#))
-        #expect(json.components(separatedBy: #""badge":3"#).count == 3)
+        // A language says its own title, and takes all else from the content for everybody.
+        #expect(json.contains(#""locales":{"fr":{"ios":{"title":"Salut"}}}"#))
     }
 
     @Test func aContentIsShownAndWrittenUnchanged() throws {
@@ -69,6 +68,45 @@ import Testing
         let many = (0..<20).map { "x\($0)" }.joined(separator: ", ")
         #expect(form(["locales": many]).localeNames.count == ContentForm.mostLocales)
         #expect(form(["locales": " fr,de  fr"]).localeNames == ["fr", "de"])
+    }
+
+    /// What the form makes is what messages get, whoever the reader is.
+    @Test func noVariantIsMadeThatNoMessageGets() throws {
+        func problems(_ locales: String) -> [String] {
+            form(["ios.title": "a", "locales": locales], [.ios]).content().problems.map(\.description)
+        }
+        #expect(problems("fr, zh-CN, sr_RS, fil").isEmpty)
+        #expect(problems("fr, german").contains { $0.contains("german") && $0.contains("no message gets") })
+        // One of two names of a language would be in vain; of nine languages a form has no more than eight.
+        let twice = ["ios.title": "a", "locales": "he iw", "locales.he.ios.title": "b", "locales.iw.ios.title": "c"]
+        #expect(form(twice, [.ios]).content().problems.contains { $0.key == "locales.iw" })
+        #expect(problems("a1,a2,a3,a4,a5,a6,a7,a8,a9").contains { $0.contains("9 locales") })
+        // What nothing is typed for is said, and is no variant.
+        let one = form(["ios.title": "a", "locales": "fr de", "locales.fr.ios.title": "b"], [.ios])
+        #expect(one.emptyLocales == ["de"] && one.content().problems.isEmpty)
+    }
+
+    /// A title that is typed takes the place of one by key, and null takes away, in a draft that begins with a template, too.
+    @Test func variantsOfTheFormInheritByTheRuleOfContents() throws {
+        let json = """
+            {"ios":{"title_loc_key":"T","body":"b","subtitle":"s","badge":3},\
+            "locales":{"fr":{"ios":{"title":"Salut","subtitle":null}},"de":{"ios":{"body":"d"}}}}
+            """
+        let written = form(ContentForm.values(json: json), [.ios]).content()
+        #expect(written.problems.isEmpty, "\(written.problems)")
+        func payload(_ json: String, _ locale: String) throws -> String {
+            try LocalisedTemplate.compile(
+                content: try PushContent(json: json),
+                format: PayloadFormat(connector: .iosHTTP2),
+                deliveryID: 1,
+                messageIDFormat: .uuid
+            ).sample(values: [:], locale: locale).payload.compactText
+        }
+        for locale in ["", "fr", "fr-CA", "de-AT", "it"] {
+            #expect(try payload(written.json, locale) == payload(json, locale), "\(locale)")
+        }
+        let french = try payload(written.json, "fr-CA")
+        #expect(french.contains("Salut") && !french.contains("title-loc-key") && !french.contains("subtitle"))
     }
 
     @Test func everyFieldHasANameOfItsOwn() {
