@@ -34,6 +34,12 @@ extension Composer {
                 "isChosen": .flag(composed.draft.fields[ContentForm.missing] == policy.rawValue),
             ]
         }
+        let ids = [("true", Phrase.choiceYes), ("false", .choiceNo)].map { word, phrase -> PageValues in
+            [
+                "value": .text(word), "name": .text(catalogue[phrase]),
+                "isChosen": .flag(composed.draft.fields[ContentForm.tracking] == word),
+            ]
+        }
         let general = builder.unplaced
         let warnings = isChecked ? (try? PushContent(json: composed.form.content().json))?.warnings ?? [] : []
         return page(
@@ -42,6 +48,7 @@ extension Composer {
             [
                 "sections": .list(sections), "hasSections": .flag(!sections.isEmpty),
                 "localeNames": .text(composed.draft.fields[ContentForm.locales] ?? ""), "policies": .list(policies),
+                "ids": .list(ids),
                 "parameters": .list(parameters.map { ["field": .text("{{\($0)}}")] }),
                 "hasParameters": .flag(!parameters.isEmpty),
                 "general": .list(general), "hasGeneral": .flag(!general.isEmpty), "isWrong": .flag(!problems.isEmpty),
@@ -62,19 +69,23 @@ extension Composer {
 
     private func saveContent(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
         var composed = composed
+        let before = Platform.allCases.map { composed.form.templateType($0) }
         let prefixes = Platform.allCases.map { $0.rawValue + "." } + ["locales."]
         for (name, value) in call.form.values where prefixes.contains(where: { name.hasPrefix($0) }) {
             // Browsers send the ends of lines as they were on the first terminals.
             let text = value.replacing("\r\n", with: "\n")
             composed.draft.fields[name] = text.isEmpty ? nil : text
         }
-        for name in [ContentForm.locales, ContentForm.missing] {
+        for name in [ContentForm.locales, ContentForm.missing, ContentForm.tracking] {
             let text = (call.form[name] ?? "").trimmed
             composed.draft.fields[name] = text.isEmpty ? nil : text
         }
-        let isNew = composed.form.localeNames.contains { locale in
-            !call.form.values.keys.contains { $0.hasPrefix("locales.\(locale).") }
-        }
+        // What has fields that the page did not show yet is not gone on from.
+        let isNew =
+            before != Platform.allCases.map { composed.form.templateType($0) }
+            || composed.form.localeNames.contains { locale in
+                !call.form.values.keys.contains { $0.hasPrefix("locales.\(locale).") }
+            }
         let isWrong = call.form[Field.go] == "next" && !composed.compiled().problems.isEmpty
         return try await save(call, composed, .content, stays: isNew || isWrong)
     }
@@ -83,12 +94,34 @@ extension Composer {
 /// The form of a content as its template shows it.
 struct ContentFormView {
     let form: ContentForm
-    let problems: [ContentProblem]
     let catalogue: Catalogue
+    /// The problems, by the name of the field that each is shown at.
+    private let placed: [String: [ContentProblem]]
+    /// Problems that no field of the form has.
+    let unplaced: [PageValues]
+
+    init(form: ContentForm, problems: [ContentProblem], catalogue: Catalogue) {
+        self.form = form
+        self.catalogue = catalogue
+        let names = Self.names(form)
+        var placed: [String: [ContentProblem]] = [:]
+        var unplaced: [PageValues] = []
+        for problem in problems {
+            if let name = Self.name(problem.key, in: names) {
+                placed[name, default: []].append(problem)
+            } else {
+                unplaced.append(["words": .text(problem.description)])
+            }
+        }
+        self.placed = placed
+        self.unplaced = unplaced
+    }
 
     /// What most messages say is typed by its own name; other keys keep those that the content has for them.
     private static let labels: [String: Phrase] = [
         "title": .keyTitle, "subtitle": .keySubtitle, "body": .keyBody, "badge": .keyBadge, "sound": .keySound,
+        "sound.critical": .keyCritical, "sound.volume": .keyVolume, "relevance_percent": .keyRelevance,
+        "template.type": .keyTemplate,
         "category": .keyCategory, "media_url": .keyMedia, "image": .keyMedia, "click_action": .keyClick,
         "kind": .keyKind,
         "channel_id": .keyChannel, "icon": .keyIcon, "color": .keyColor, "notification_count": .keyBadge,
@@ -115,55 +148,81 @@ struct ContentFormView {
                 ),
             ]
         }
-        let isOpen = others.contains { hasProblem("\(platform.rawValue).\($0.key)") }
-        return [
+        let isOpen = others.contains { placed["\(platform.rawValue).\($0.key)"] != nil }
+        let section: PageValues = [
             "platform": .text(platform.rawValue), "platformName": .text(platform == .ios ? "iOS" : "Android"),
             "main": .list(shown(fields.filter(\.isMain))), "others": .list(shown(others)), "isOpen": .flag(isOpen),
             "variables": .list(variables), "hasVariables": .flag(!variables.isEmpty), "variants": .list(variants),
             "hasVariants": .flag(!variants.isEmpty),
         ]
+        return section.merging(template(platform)) { own, _ in own }
     }
 
-    /// Problems that no field of the form has.
-    var unplaced: [PageValues] {
-        problems.filter { problem in
-            !form.platforms.contains { field(problem.key, $0) != nil } && !isVariable(problem.key)
+    /// The choice of a rich template, and the fields of the one that is chosen.
+    private func template(_ platform: Platform) -> PageValues {
+        let (fields, lists) = ContentField.template(platform, type: form.templateType(platform) ?? "")
+        func shown(_ fields: [ContentField]) -> PageValue {
+            .list(fields.map { value($0, "\(platform.rawValue).\($0.key)") })
         }
-        .map { ["words": .text($0.description)] }
+        return [
+            "templateType": .list(
+                [ContentField.templateType(platform)].compactMap { $0 }.map {
+                    value($0, "\(platform.rawValue).\($0.key)")
+                }
+            ),
+            "templateFields": shown(fields),
+            "templateLists": .list(
+                lists.map { list in
+                    let name = list.key.split(separator: ".").last.map(String.init) ?? list.key
+                    let (least, most) = ("\(list.count.lowerBound)", "\(list.count.upperBound)")
+                    let count = least == most ? most : catalogue.text(.listCount, least, most)
+                    let needed = list.isRequired ? " " + catalogue[.fieldRequired] : ""
+                    return [
+                        "listName": .text(name), "listHint": .text("\(hint(list.summary)) (\(count))\(needed)"),
+                        "listProblems": .list(problems(at: "\(platform.rawValue).\(list.key)")),
+                        "rows": .list(
+                            list.rows.enumerated().map {
+                                ["rowName": .text("\(name) \($0 + 1)"), "rowFields": shown($1)]
+                            }
+                        ),
+                    ]
+                }
+            ),
+        ]
     }
 
-    private func isVariable(_ key: String) -> Bool {
-        form.platforms.contains { platform in
-            (form.variables[platform] ?? []).contains { key == "\(platform.rawValue).variables.\($0.name)" }
-        }
-    }
-
-    /// The name of the field that a problem is shown at.
-    private func field(_ key: String, _ platform: Platform) -> String? {
-        let prefixes = [platform.rawValue] + form.localeNames.map { "locales.\($0).\(platform.rawValue)" }
-        for prefix in prefixes where key.hasPrefix(prefix + ".") {
-            let name = key.dropFirst(prefix.count + 1)
-            let isLocalised = prefix != platform.rawValue
-            let field = ContentField.fields(platform).first {
-                name == $0.key || name.hasPrefix($0.key + ".") || name.hasPrefix($0.key + "[")
+    /// The names of a form's fields. A list has one, too: how many objects it has is no matter of one of their fields.
+    private static func names(_ form: ContentForm) -> Set<String> {
+        form.platforms.reduce(into: []) { names, platform in
+            let path = platform.rawValue
+            let (fields, lists) = ContentField.template(platform, type: form.templateType(platform) ?? "")
+            let inLists = lists.flatMap { [$0.key] + $0.rows.joined().map(\.key) }
+            let variables = (form.variables[platform] ?? []).map { "variables.\($0.name)" }
+            var keys = ContentField.fields(platform).map(\.key) + fields.map(\.key) + inLists + variables
+            if form.templateType(platform) != nil, let type = ContentField.templateType(platform) {
+                keys.append(type.key)
             }
-            guard let field,
-                !isLocalised || ContentField.localised.contains(field.key) || field.key == ContentField.rest
-            else { continue }
-            return "\(prefix).\(field.key)"
+            names.formUnion(keys.map { "\(path).\($0)" })
+            for locale in form.localeNames {
+                let own = ContentField.localised.union([ContentField.rest])
+                names.formUnion(keys.filter(own.contains).map { "locales.\(locale).\(path).\($0)" })
+            }
         }
-        return nil
+    }
+
+    /// The name of the field that a problem is shown at: its own, or that of what it is a part of.
+    private static func name(_ key: String, in names: Set<String>) -> String? {
+        var key = key[...]
+        while !names.contains(String(key)) {
+            guard let end = key.lastIndex(where: { $0 == "." || $0 == "[" }) else { return nil }
+            key = key[..<end]
+        }
+        return String(key)
     }
 
     private func hasRest(_ field: ContentField, _ locale: String, _ platform: Platform) -> Bool {
         field.key == ContentField.rest && form.values["locales.\(locale).\(platform.rawValue).\(field.key)"] != nil
     }
-
-    private func own(_ name: String) -> [ContentProblem] {
-        problems.filter { problem in problem.key == name || form.platforms.contains { field(problem.key, $0) == name } }
-    }
-
-    private func hasProblem(_ name: String) -> Bool { !own(name).isEmpty }
 
     /// A text of a locale, with that of the content for everybody where nothing is typed.
     private func value(_ field: ContentField, _ name: String, like base: ContentField, _ platform: Platform)
@@ -178,8 +237,8 @@ struct ContentFormView {
     private func value(_ field: ContentField, _ name: String, options: [String] = []) -> PageValues {
         var values = common(
             name,
-            label: Self.labels[field.key].map { catalogue[$0] } ?? field.key,
-            hint: hint(field.summary)
+            label: Self.labels[field.key].map { catalogue[$0] } ?? field.name,
+            hint: hint(field.summary) + (field.isRequired ? " " + catalogue[.fieldRequired] : "")
         )
         let text = form.values[name] ?? ""
         let isTall = [.paragraph, .lines, .json].contains(field.input)
@@ -216,14 +275,17 @@ struct ContentFormView {
     private func hint(_ english: String) -> String { ContentHints.text(english, in: catalogue.language) }
 
     private func common(_ name: String, label: String, hint: String) -> PageValues {
-        let problems = own(name)
-        let isForeign = { (problem: ContentProblem) in problem.key != name }
+        let problems = problems(at: name)
         return [
             "name": .text(name), "label": .text(label), "value": .text(form.values[name] ?? ""), "hint": .text(hint),
-            "hasHint": .flag(true), "isWrong": .flag(!problems.isEmpty),
-            "problems": .list(
-                problems.map { ["words": .text(isForeign($0) ? $0.description : "\($0.cause); \($0.remedy)")] }
-            ),
+            "hasHint": .flag(true), "isWrong": .flag(!problems.isEmpty), "problems": .list(problems),
         ]
+    }
+
+    /// The problems at a field; what is at fault is named where it is not the field itself.
+    private func problems(at name: String) -> [PageValues] {
+        (placed[name] ?? []).map {
+            ["words": .text($0.key == name ? "\($0.cause); \($0.remedy)" : $0.description)]
+        }
     }
 }

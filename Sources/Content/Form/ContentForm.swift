@@ -3,12 +3,15 @@ import PushCore
 /// What somebody has typed into the form of a content, and the content that it makes.
 ///
 /// Values have the names that problems of a content have: `ios.title`, `android.variables.screen`, `locales.fr.ios.body`; so each
-/// problem finds its field. What the form cannot show of a content is kept in `ios.more`, as JSON.
+/// problem finds its field. A rich template and a sound have a value for each of their keys: `ios.template.items[0].image`. What the form
+/// cannot show of a content is kept in `ios.more`, as JSON.
 public struct ContentForm: Sendable, Hashable {
     /// The name of the value with the locales, one after the other.
     public static let locales = "locales"
     /// The name of the value that says what becomes of messages without a value for a field.
     public static let missing = "missing"
+    /// The name of the value that says whether messages carry the ids of tracking.
+    public static let tracking = "tracking"
     /// Locales of a content that is written in a form: each is a column of it.
     public static let mostLocales = 8
 
@@ -57,19 +60,16 @@ public struct ContentForm: Sendable, Hashable {
         if let missing = values[Self.missing], !missing.isEmpty {
             entries.append(JSONEntry(name: "missing", value: .string(missing)))
         }
+        if let tracking = values[Self.tracking].flatMap({ ContentField.value($0, of: .boolean) }) {
+            entries.append(JSONEntry(name: "tracking", value: tracking))
+        }
         let json = JSONValue.object(entries).compactText
         return (json, problems + PushContent.validate(json: json))
     }
 
     private func section(_ platform: Platform, _ problems: inout [ContentProblem]) -> [JSONEntry] {
         let path = platform.rawValue
-        var entries = ContentKey.keys(platform).compactMap { key -> JSONEntry? in
-            // A text keeps its blanks: they may be meant.
-            guard let text = values["\(path).\(key.name)"], let value = ContentField.value(text, of: key.kind) else {
-                return nil
-            }
-            return JSONEntry(name: key.name, value: value)
-        }
+        var entries = entries(ContentKey.keys(platform), path)
         let given = (variables[platform] ?? []).compactMap { variable -> JSONEntry? in
             guard let text = values["\(path).variables.\(variable.name)"], !text.isEmpty else { return nil }
             return JSONEntry(
@@ -81,21 +81,12 @@ public struct ContentForm: Sendable, Hashable {
         return entries + rest(path, beside: entries.map(\.name), &problems)
     }
 
-    /// What a locale's variant says: its own texts, and the rest of the content for everybody.
+    /// What a locale's variant says for itself; it inherits all else.
     private func section(_ platform: Platform, locale: String, _ problems: inout [ContentProblem]) -> [JSONEntry] {
         let path = "locales.\(locale).\(platform.rawValue)"
-        // Its problems are named where they are: in the content for everybody.
-        var unnamed: [ContentProblem] = []
-        var entries = section(platform, &unnamed)
-        for key in ContentKey.keys(platform) where ContentField.localised.contains(key.name) {
-            guard let text = values["\(path).\(key.name)"], let value = ContentField.value(text, of: key.kind) else {
-                continue
-            }
-            entries.removeAll { $0.name == key.name }
-            entries.append(JSONEntry(name: key.name, value: value))
-        }
-        let more = rest(path, beside: [], &problems)
-        return entries.filter { entry in !more.contains { $0.name == entry.name } } + more
+        let texts = ContentKey.keys(platform).filter { ContentField.localised.contains($0.name) }
+        let entries = entries(texts, path)
+        return entries + rest(path, beside: entries.map(\.name), &problems)
     }
 
     /// The entries that are written as JSON.
@@ -125,6 +116,89 @@ public struct ContentForm: Sendable, Hashable {
     }
 }
 
+/// What was typed for a key as a value of the content.
+extension ContentForm {
+    /// The type of a platform's rich template; nil if it has none.
+    public func templateType(_ platform: Platform) -> String? {
+        values["\(platform.rawValue).\(ContentField.template).\(RichTemplateKind.typeName)"].flatMap {
+            $0.isEmpty ? nil : $0
+        }
+    }
+
+    private func entries(_ keys: [ContentKey], _ path: String) -> [JSONEntry] {
+        keys.compactMap { key in
+            value(of: key, "\(path).\(key.name)").map { JSONEntry(name: key.name, value: $0) }
+        }
+    }
+
+    /// The value of a key; nil where nothing is typed.
+    private func value(of key: ContentKey, _ path: String) -> JSONValue? {
+        // A text keeps its blanks: they may be meant.
+        let own = values[path].flatMap { ContentField.value($0, of: key.kind) }
+        switch key.kind {
+        case .textOrGroup(let keys):
+            let others = entries(Array(keys.dropFirst()), path)
+            guard !others.isEmpty, let first = keys.first else { return own }
+            return .object((own.map { [JSONEntry(name: first.name, value: $0)] } ?? []) + others)
+        case .template(let platform):
+            let type = RichTemplateKind.key(platform)
+            guard let word = values["\(path).\(type.name)"], !word.isEmpty else { return nil }
+            let kind = RichTemplateKind(rawValue: word)
+            return .object(entries([type] + (kind?.keys(platform) ?? []), path))
+        case .items(let keys, let count):
+            // What was typed for a type with a longer list stays typed, and is none of this one's.
+            var rows = (0..<count.upperBound).map { entries(keys, "\(path)[\($0)]") }
+            // An empty one between others is there, so that each keeps its place and what is missing is told.
+            while rows.last?.isEmpty == true { rows.removeLast() }
+            return rows.isEmpty ? nil : .array(rows.map { .object($0) })
+        default: return own
+        }
+    }
+
+    /// The values that a key's fields have for a value; nil where they could not say the same.
+    private static func texts(_ value: JSONValue, of key: ContentKey, _ path: String) -> [String: String]? {
+        let found: [String: String]?
+        switch (key.kind, value) {
+        case (.textOrGroup(let keys), .object(let entries)):
+            found = texts(entries, of: keys, path).map { texts in
+                var texts = texts
+                if let first = keys.first { texts[path] = texts.removeValue(forKey: "\(path).\(first.name)") }
+                return texts
+            }
+        case (.template(let platform), .object(let entries)):
+            let type = ContentSection(platform: platform, entries: entries).string(RichTemplateKind.typeName)
+            let kind = type.flatMap(RichTemplateKind.init(rawValue:))
+            found = texts(entries, of: [RichTemplateKind.key(platform)] + (kind?.keys(platform) ?? []), path)
+        case (.items(let keys, _), .array(let elements)):
+            let rows = elements.enumerated().map { row, element -> [String: String]? in
+                guard case .object(let entries) = element else { return nil }
+                return texts(entries, of: keys, "\(path)[\(row)]")
+            }
+            found = rows.contains { $0 == nil } ? nil : rows.compactMap { $0 }.reduce(into: [:]) { $0.merge($1) { $1 } }
+        default:
+            return ContentField.text(value, of: key).map { [path: $0] }
+        }
+        guard let found else { return nil }
+        let again = ContentForm(values: found, platforms: []).value(of: key, path)
+        // An object with its first key alone is as good as the text.
+        if case .textOrGroup(let keys) = key.kind, case .string = again, let first = keys.first, let again {
+            return JSONValue.object([JSONEntry(name: first.name, value: again)]).isSame(as: value) ? found : nil
+        }
+        return again?.isSame(as: value) == true ? found : nil
+    }
+
+    private static func texts(_ entries: [JSONEntry], of keys: [ContentKey], _ path: String) -> [String: String]? {
+        var all: [String: String] = [:]
+        for entry in entries where entry.value.saysSomething {
+            guard let key = keys.first(where: { $0.name == entry.name }),
+                let texts = texts(entry.value, of: key, "\(path).\(key.name)")
+            else { return nil }
+            all.merge(texts) { first, _ in first }
+        }
+        return all
+    }
+}
+
 /// A content as a form shows it, for what begins with a template.
 extension ContentForm {
     /// The values of an object as texts: what stands for fields.
@@ -140,6 +214,7 @@ extension ContentForm {
         for entry in root {
             switch (entry.name, entry.value) {
             case (missing, .string(let word)): values[missing] = word
+            case (tracking, .boolean(let flag)): values[tracking] = flag ? "true" : "false"
             case (locales, .object(let variants)):
                 values[locales] = variants.prefix(mostLocales).map(\.name).joined(separator: ", ")
                 for variant in variants { read(variant.value, "locales.\(variant.name).", onlyTexts: true, &values) }
@@ -157,12 +232,14 @@ extension ContentForm {
                 continue
             }
             let path = prefix + platform.rawValue
-            let known = ContentField.fields(platform).filter { !onlyTexts || ContentField.localised.contains($0.key) }
-            let names = Set(known.map(\.key)).subtracting([ContentField.rest])
+            let keys = ContentKey.keys(platform).filter { !onlyTexts || ContentField.localised.contains($0.name) }
             var more: [JSONEntry] = []
-            for entry in entries where entry.value != .null {
-                if names.contains(entry.name), let text = ContentField.text(entry.value) {
-                    values["\(path).\(entry.name)"] = text
+            // In a variant an empty value takes away what it would inherit.
+            for entry in entries where onlyTexts || entry.value.saysSomething {
+                if let key = keys.first(where: { $0.name == entry.name }),
+                    let texts = texts(entry.value, of: key, "\(path).\(key.name)")
+                {
+                    values.merge(texts) { first, _ in first }
                 } else {
                     more.append(entry)
                 }
