@@ -345,6 +345,16 @@ import Testing
             #expect(preview.contains(words), "\(words)")
         }
         #expect(!preview.contains("_mId"))
+        // A language has the template's fields, with what everybody gets where nothing is typed.
+        _ = try await save(
+            mia,
+            draft,
+            "content",
+            basic.merging(template) { $1 }.merging(right) { $1 }.merging(["locales": "fr"]) { $1 }
+        )
+        page = try await mia.get("\(draft)/content").text
+        #expect(field(page, "locales.fr.ios.template.items[1].text").contains(#"placeholder="Two""#))
+        #expect(!page.contains("locales.fr.ios.template.type"))
         await site.close()
     }
 

@@ -141,12 +141,17 @@ struct ContentFormView {
         let variables = declared.variables.map { variable($0, platform) }
         let variants = locales.map { locale -> PageValues in
             let texts = fields.filter { ContentField.localised.contains($0.key) || hasRest($0, locale, platform) }
-            return [
+            let own: PageValues = [
                 "locale": .text(locale),
                 "fields": .list(
                     texts.map { value($0, "locales.\(locale).\(platform.rawValue).\($0.key)", like: $0, platform) }
                 ),
+                "hasTemplate": .flag(form.templateType(platform) != nil),
+                "isTemplateOpen": .flag(
+                    placed.keys.contains { $0.hasPrefix("locales.\(locale).\(platform.rawValue).template.") }
+                ),
             ]
+            return own.merging(template(platform, locale: locale)) { own, _ in own }
         }
         let isOpen = others.contains { placed["\(platform.rawValue).\($0.key)"] != nil }
         let section: PageValues = [
@@ -158,28 +163,27 @@ struct ContentFormView {
         return section.merging(template(platform)) { own, _ in own }
     }
 
-    /// The choice of a rich template, and the fields of the one that is chosen.
-    private func template(_ platform: Platform) -> PageValues {
+    /// The choice of a rich template, and the fields of the one that is chosen; in a variant those that it says in other words.
+    private func template(_ platform: Platform, locale: String? = nil) -> PageValues {
         let (fields, lists) = ContentField.template(platform, type: form.templateType(platform) ?? "")
+        let path = (locale.map { "locales.\($0)." } ?? "") + platform.rawValue
         func shown(_ fields: [ContentField]) -> PageValue {
-            .list(fields.map { value($0, "\(platform.rawValue).\($0.key)") })
-        }
-        return [
-            "templateType": .list(
-                [ContentField.templateType(platform)].compactMap { $0 }.map {
-                    value($0, "\(platform.rawValue).\($0.key)")
+            .list(
+                fields.map { field in
+                    let name = "\(path).\(field.key)"
+                    return locale == nil ? value(field, name) : value(field, name, like: field, platform)
                 }
-            ),
-            "templateFields": shown(fields),
+            )
+        }
+        let type = locale == nil ? ContentField.templateType(platform) : nil
+        return [
+            "templateType": shown(type.map { [$0] } ?? []), "templateFields": shown(fields),
             "templateLists": .list(
                 lists.map { list in
                     let name = list.key.split(separator: ".").last.map(String.init) ?? list.key
-                    let (least, most) = ("\(list.count.lowerBound)", "\(list.count.upperBound)")
-                    let count = least == most ? most : catalogue.text(.listCount, least, most)
-                    let needed = list.isRequired ? " " + catalogue[.fieldRequired] : ""
                     return [
-                        "listName": .text(name), "listHint": .text("\(hint(list.summary)) (\(count))\(needed)"),
-                        "listProblems": .list(problems(at: "\(platform.rawValue).\(list.key)")),
+                        "listName": .text(name), "listHint": .text(hint(of: list)),
+                        "listProblems": .list(problems(at: "\(path).\(list.key)")),
                         "rows": .list(
                             list.rows.enumerated().map {
                                 ["rowName": .text("\(name) \($0 + 1)"), "rowFields": shown($1)]
@@ -189,6 +193,13 @@ struct ContentFormView {
                 }
             ),
         ]
+    }
+
+    /// What a list is, and how many objects it may have.
+    private func hint(of list: ContentField.List) -> String {
+        let (least, most) = ("\(list.count.lowerBound)", "\(list.count.upperBound)")
+        let count = least == most ? most : catalogue.text(.listCount, least, most)
+        return "\(hint(list.summary)) (\(count))" + (list.isRequired ? " " + catalogue[.fieldRequired] : "")
     }
 
     /// The names of a form's fields. A list has one, too: how many objects it has is no matter of one of their fields.
@@ -203,9 +214,9 @@ struct ContentFormView {
                 keys.append(type.key)
             }
             names.formUnion(keys.map { "\(path).\($0)" })
+            let own = ContentField.localised.union([ContentField.rest] + fields.map(\.key) + inLists)
             for locale in form.localeNames {
-                let own = ContentField.localised.union([ContentField.rest])
-                names.formUnion(keys.filter(own.contains).map { "locales.\(locale).\(path).\($0)" })
+                names.formUnion(own.map { "locales.\(locale).\(path).\($0)" })
             }
         }
     }

@@ -85,7 +85,7 @@ public struct ContentForm: Sendable, Hashable {
     private func section(_ platform: Platform, locale: String, _ problems: inout [ContentProblem]) -> [JSONEntry] {
         let path = "locales.\(locale).\(platform.rawValue)"
         let texts = ContentKey.keys(platform).filter { ContentField.localised.contains($0.name) }
-        let entries = entries(texts, path)
+        let entries = entries(texts, path) + (template(platform, under: path).map { [$0] } ?? [])
         return entries + rest(path, beside: entries.map(\.name), &problems)
     }
 
@@ -123,6 +123,38 @@ extension ContentForm {
         values["\(platform.rawValue).\(ContentField.template).\(RichTemplateKind.typeName)"].flatMap {
             $0.isEmpty ? nil : $0
         }
+    }
+
+    /// A rich template as a locale's variant has it: that for everybody, with what was typed for the locale over it. A variant's takes the
+    /// place of the whole. Nil where it would be the same.
+    private func template(_ platform: Platform, under path: String) -> JSONEntry? {
+        guard let key = ContentKey.keys(platform).first(where: { $0.name == ContentField.template }) else { return nil }
+        let (own, main) = ("\(path).\(key.name)", "\(platform.rawValue).\(key.name)")
+        var form = self
+        for (name, text) in values where name.hasPrefix(own + ".") && !text.isEmpty {
+            form.values[main + name.dropFirst(own.count)] = text
+        }
+        guard let value = form.value(of: key, main), value != self.value(of: key, main) else { return nil }
+        return JSONEntry(name: key.name, value: value)
+    }
+
+    /// The values of a variant's rich template that differ from those for everybody; nil where it is more than other values.
+    private static func texts(
+        ofTemplate entry: JSONEntry,
+        _ platform: Platform,
+        under path: String,
+        beside values: [String: String]
+    ) -> [String: String]? {
+        guard let key = ContentKey.keys(platform).first(where: { $0.name == ContentField.template }),
+            entry.name == key.name, let all = texts(entry.value, of: key, "\(path).\(key.name)")
+        else { return nil }
+        let other = all.filter { values[platform.rawValue + $0.key.dropFirst(path.count)] != $0.value }
+        let form = ContentForm(values: values.merging(other) { first, _ in first }, platforms: [])
+        let again = form.template(platform, under: path)?.value
+        // Another type is another kind of message, and inherits nothing.
+        guard other["\(path).\(key.name).\(RichTemplateKind.typeName)"] == nil, again?.isSame(as: entry.value) == true
+        else { return nil }
+        return other
     }
 
     private func entries(_ keys: [ContentKey], _ path: String) -> [JSONEntry] {
@@ -211,6 +243,7 @@ extension ContentForm {
     public static func values(json: String) -> [String: String] {
         guard case .object(let root)? = try? JSONValue(parsing: json.utf8) else { return [:] }
         var values: [String: String] = [:]
+        read(.object(root), "", onlyTexts: false, &values)
         for entry in root {
             switch (entry.name, entry.value) {
             case (missing, .string(let word)): values[missing] = word
@@ -221,7 +254,6 @@ extension ContentForm {
             default: break
             }
         }
-        read(.object(root), "", onlyTexts: false, &values)
         return values
     }
 
@@ -239,6 +271,8 @@ extension ContentForm {
                 if let key = keys.first(where: { $0.name == entry.name }),
                     let texts = texts(entry.value, of: key, "\(path).\(key.name)")
                 {
+                    values.merge(texts) { first, _ in first }
+                } else if onlyTexts, let texts = texts(ofTemplate: entry, platform, under: path, beside: values) {
                     values.merge(texts) { first, _ in first }
                 } else {
                     more.append(entry)

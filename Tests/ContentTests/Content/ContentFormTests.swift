@@ -105,6 +105,29 @@ import Testing
         #expect(!form(values, [.ios]).content().json.contains("template"))
     }
 
+    /// A language says a template in its own words; all else of it is that for everybody.
+    @Test func aTemplateIsTranslatedInFields() throws {
+        func json(_ items: String) -> String {
+            """
+            {"ios":{"title":"T","body":"B","template":{"type":"carousel","mode":"auto","items":[{"image":"1","text":"One"},\
+            {"image":"2"}]}},"locales":{"fr":{"ios":{"template":{"type":"carousel","mode":"auto","items":\(items)}}}}}
+            """
+        }
+        let french = json(#"[{"image":"1","text":"Un"},{"image":"2","text":"Deux"}]"#)
+        let values = ContentForm.values(json: french)
+        let own = values.filter { $0.key.hasPrefix("locales.fr") }
+        let items = "locales.fr.ios.template.items"
+        #expect(own == ["\(items)[0].text": "Un", "\(items)[1].text": "Deux"])
+        let written = form(values, [.ios]).content()
+        #expect(written.json == french && written.problems.isEmpty, "\(written.json)")
+        // A language with other images than everybody has no fields for them, and keeps them.
+        let shorter = json(#"[{"image":"1"},{"image":"2"}]"#)
+        let kept = ContentForm.values(json: shorter)
+        #expect(kept["locales.fr.ios.more"] != nil && form(kept, [.ios]).content().json == shorter)
+        let wrong = form(values.merging(["locales.fr.ios.template.mode": "fast"]) { $1 }, [.ios]).content().problems
+        #expect(wrong.map(\.key) == ["locales.fr.ios.template.mode"])
+    }
+
     /// What no field could give back stays JSON, as it was.
     @Test(arguments: [
         (
