@@ -14,6 +14,8 @@ public struct ContentForm: Sendable, Hashable {
     public static let tracking = "tracking"
     /// Locales of a content that is written in a form: each is a column of it.
     public static let mostLocales = 8
+    /// The name of the value with the variants of further locales, as JSON.
+    private static let moreLocales = "locales.more"
 
     /// The values, by name.
     public var values: [String: String]
@@ -50,11 +52,18 @@ public struct ContentForm: Sendable, Hashable {
         for platform in platforms {
             entries.append(JSONEntry(name: platform.rawValue, value: .object(section(platform, &problems))))
         }
-        let locales = localeNames.map { locale in
+        var locales = localeNames.map { locale in
             let sections = platforms.map { platform in
                 JSONEntry(name: platform.rawValue, value: .object(section(platform, locale: locale, &problems)))
             }
             return JSONEntry(name: locale, value: .object(sections))
+        }
+        if case .object(let more)? = try? JSONValue(parsing: (values[Self.moreLocales] ?? "").utf8) {
+            let spoken = Set(platforms.map(\.rawValue))
+            locales += more.filter { !localeNames.contains($0.name) }.map { locale in
+                guard case .object(let sections) = locale.value else { return locale }
+                return JSONEntry(name: locale.name, value: .object(sections.filter { spoken.contains($0.name) }))
+            }
         }
         if !locales.isEmpty { entries.append(JSONEntry(name: "locales", value: .object(locales))) }
         if let missing = values[Self.missing], !missing.isEmpty {
@@ -250,7 +259,11 @@ extension ContentForm {
             case (tracking, .boolean(let flag)): values[tracking] = flag ? "true" : "false"
             case (locales, .object(let variants)):
                 values[locales] = variants.prefix(mostLocales).map(\.name).joined(separator: ", ")
-                for variant in variants { read(variant.value, "locales.\(variant.name).", onlyTexts: true, &values) }
+                let more = Array(variants.dropFirst(mostLocales))
+                if !more.isEmpty { values[moreLocales] = JSONValue.object(more).compactText }
+                for variant in variants.prefix(mostLocales) {
+                    read(variant.value, "locales.\(variant.name).", onlyTexts: true, &values)
+                }
             default: break
             }
         }

@@ -189,6 +189,18 @@ import Testing
         #expect(form(["locales": " fr,de  fr"]).localeNames == ["fr", "de"])
     }
 
+    /// A form has no columns for more of them, and loses none.
+    @Test func manyLocalesStay() throws {
+        let variants = (10..<22).map { #""x\#($0)":{"ios":{"title":"\#($0)"}}"# }.joined(separator: ",")
+        let json = #"{"ios":{"title":"T"},"locales":{\#(variants)}}"#
+        let values = ContentForm.values(json: json)
+        #expect(form(values, [.ios]).localeNames.count == ContentForm.mostLocales)
+        let written = form(values, [.ios]).content()
+        #expect(written.json == json && written.problems.isEmpty)
+        // Of a platform that the delivery does not go to nothing is said.
+        #expect(!form(values, [.android]).content().json.contains("title"))
+    }
+
     @Test func everyFieldHasANameOfItsOwn() {
         for platform in Platform.allCases {
             let keys = ContentField.fields(platform).map(\.key)
