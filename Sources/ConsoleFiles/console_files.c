@@ -107,6 +107,9 @@ static const char compose_target[] = {
 static const char compose_field[] = {
 #embed "templates/compose/compose-field.mustache" suffix(, 0)
 };
+static const char compose_template[] = {
+#embed "templates/compose/compose-template.mustache" suffix(, 0)
+};
 static const char compose_content[] = {
 #embed "templates/compose/compose-content.mustache" suffix(, 0)
 };
@@ -212,6 +215,7 @@ static const struct console_file files[] = {
     {"compose-applications.mustache", compose_applications},
     {"compose-target.mustache", compose_target},
     {"compose-field.mustache", compose_field},
+    {"compose-template.mustache", compose_template},
     {"compose-content.mustache", compose_content},
     {"compose-preview.mustache", compose_preview},
     {"compose-send.mustache", compose_send},

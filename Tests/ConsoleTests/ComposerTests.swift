@@ -435,6 +435,63 @@ import Testing
         await site.close()
     }
 
+    @Test func soundsAndTemplatesAreWrittenInFields() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await saleDraft(site)
+        func field(_ page: String, _ name: String) -> String {
+            let start = page.firstRange(of: "id=\"\(name)\"")?.lowerBound ?? page.endIndex
+            let end = page[start...].firstRange(of: "</div>")?.upperBound ?? page.endIndex
+            return String(page[start..<end])
+        }
+        let basic = [
+            "ios.title": "Hi", "ios.body": "B", "ios.sound": "siren.caf", "ios.sound.critical": "true",
+            "ios.sound.volume": "180", "ios.relevance_percent": "70", "tracking": "false",
+        ]
+        let template = ["ios.template.type": "carousel", "go": "next"]
+        // The fields of a template are there once it is chosen: nobody goes on past them.
+        let first = try await save(mia, draft, "content", basic.merging(template) { $1 })
+        #expect(first.headers[.location] == "\(draft)/content?saved=1")
+        var page = try await mia.get("\(draft)/content?saved=1").text
+        #expect(field(page, "ios.sound.volume").contains("180 is out of range"))
+        #expect(field(page, "ios.sound.critical").contains(#"<option value="true" selected>"#))
+        #expect(field(page, "ios.relevance_percent").contains(#"value="70""#))
+        #expect(field(page, "ios.template.type").contains(#"<option value="carousel" selected>"#))
+        #expect(field(page, "ios.template.items[4].image").contains("Required."))
+        #expect(page.contains("<p class=\"field-problem\">it is missing") && page.contains("The images. (2 to 5)"))
+        #expect(field(page, "tracking").contains(#"<option value="false" selected>"#))
+        let rows = [
+            "ios.sound.volume": "80", "ios.template.mode": "manual", "ios.template.items[0].image": "https://e/1.png",
+            "ios.template.items[1].text": "Two",
+        ]
+        _ = try await save(mia, draft, "content", basic.merging(template) { $1 }.merging(rows) { $1 })
+        page = try await mia.get("\(draft)/content?saved=1").text
+        #expect(field(page, "ios.template.items[1].image").contains("aria-invalid"))
+        #expect(!field(page, "ios.template.items[0].image").contains("aria-invalid"))
+        let right = rows.merging(["ios.template.items[1].image": "https://e/2.png"]) { $1 }
+        let last = try await save(mia, draft, "content", basic.merging(template) { $1 }.merging(right) { $1 })
+        #expect(last.headers[.location] == "\(draft)/preview")
+        let preview = try await mia.get("\(draft)/preview").text.replacing("&quot;", with: "\"")
+        for words in [
+            #""sound":{"critical":1,"name":"siren.caf","volume":0.8}"#, #""relevance-score":0.7"#,
+            #""category":"AEPNotification""#, #""adb_template_type":"car""#, #""adb_car_mode":"manual""#,
+            #""adb_items":[{"img":"https://e/1.png"},{"img":"https://e/2.png","txt":"Two"}]"#,
+        ] {
+            #expect(preview.contains(words), "\(words)")
+        }
+        #expect(!preview.contains("_mId"))
+        // A language has the template's fields, with what everybody gets where nothing is typed.
+        _ = try await save(
+            mia,
+            draft,
+            "content",
+            basic.merging(template) { $1 }.merging(right) { $1 }.merging(["locales": "fr"]) { $1 }
+        )
+        page = try await mia.get("\(draft)/content").text
+        #expect(field(page, "locales.fr.ios.template.items[1].text").contains(#"placeholder="Two""#))
+        #expect(!page.contains("locales.fr.ios.template.type"))
+        await site.close()
+    }
+
     @Test func aFilterIsMadeOfRows() async throws {
         let site = try await ConsoleSite.start()
         try await ready(site)

@@ -44,7 +44,7 @@ struct Composer: Sendable {
     /// A content has 4,096 bytes; in several locales, and as a form sends it, it is some ten times that.
     static let mostBytes = 300 << 10
     /// The fields of a content in some languages, or as many exclusion lists as are offered beside the rows of a filter.
-    private static let mostFields = 500
+    private static let mostFields = 1_000
     /// Drafts of the list.
     private static let mostDrafts = 100
 

@@ -34,6 +34,12 @@ extension Composer {
                 "isChosen": .flag(composed.draft.fields[ContentForm.missing] == policy.rawValue),
             ]
         }
+        let ids = [("true", Phrase.choiceYes), ("false", .choiceNo)].map { word, phrase -> PageValues in
+            [
+                "value": .text(word), "name": .text(catalogue[phrase]),
+                "isChosen": .flag(composed.draft.fields[ContentForm.tracking] == word),
+            ]
+        }
         let general = builder.unplaced
         var warnings =
             isChecked ? (try? PushContent(json: composed.form.content().json))?.warnings.map(\.description) ?? [] : []
@@ -44,6 +50,7 @@ extension Composer {
             [
                 "sections": .list(sections), "hasSections": .flag(!sections.isEmpty),
                 "localeNames": .text(composed.draft.fields[ContentForm.locales] ?? ""), "policies": .list(policies),
+                "ids": .list(ids),
                 "parameters": .list(parameters.map { ["field": .text("{{\($0)}}")] }),
                 "hasParameters": .flag(!parameters.isEmpty),
                 "general": .list(general), "hasGeneral": .flag(!general.isEmpty), "isWrong": .flag(!problems.isEmpty),
@@ -64,19 +71,23 @@ extension Composer {
 
     private func saveContent(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
         var composed = composed
+        let before = Platform.allCases.map { composed.form.templateType($0) }
         let prefixes = Platform.allCases.map { $0.rawValue + "." } + ["locales."]
         for (name, value) in call.form.values where prefixes.contains(where: { name.hasPrefix($0) }) {
             // Browsers send the ends of lines as they were on the first terminals.
             let text = value.replacing("\r\n", with: "\n")
             composed.draft.fields[name] = text.isEmpty ? nil : text
         }
-        for name in [ContentForm.locales, ContentForm.missing] {
+        for name in [ContentForm.locales, ContentForm.missing, ContentForm.tracking] {
             let text = (call.form[name] ?? "").trimmed
             composed.draft.fields[name] = text.isEmpty ? nil : text
         }
-        let isNew = composed.form.localeNames.contains { locale in
-            !call.form.values.keys.contains { $0.hasPrefix("locales.\(locale).") }
-        }
+        // What has fields that the page did not show yet is not gone on from.
+        let isNew =
+            before != Platform.allCases.map { composed.form.templateType($0) }
+            || composed.form.localeNames.contains { locale in
+                !call.form.values.keys.contains { $0.hasPrefix("locales.\(locale).") }
+            }
         let isWrong = call.form[Field.go] == "next" && !composed.compiled().problems.isEmpty
         return try await save(call, composed, .content, stays: isNew || isWrong)
     }
@@ -85,12 +96,34 @@ extension Composer {
 /// The form of a content as its template shows it.
 struct ContentFormView {
     let form: ContentForm
-    let problems: [ContentProblem]
     let catalogue: Catalogue
+    /// The problems, by the name of the field that each is shown at.
+    private let placed: [String: [ContentProblem]]
+    /// Problems that no field of the form has.
+    let unplaced: [PageValues]
+
+    init(form: ContentForm, problems: [ContentProblem], catalogue: Catalogue) {
+        self.form = form
+        self.catalogue = catalogue
+        let names = Self.names(form)
+        var placed: [String: [ContentProblem]] = [:]
+        var unplaced: [PageValues] = []
+        for problem in problems {
+            if let name = Self.name(problem.key, in: names) {
+                placed[name, default: []].append(problem)
+            } else {
+                unplaced.append(["words": .text(problem.description)])
+            }
+        }
+        self.placed = placed
+        self.unplaced = unplaced
+    }
 
     /// What most messages say is typed by its own name; other keys keep those that the content has for them.
     private static let labels: [String: Phrase] = [
         "title": .keyTitle, "subtitle": .keySubtitle, "body": .keyBody, "badge": .keyBadge, "sound": .keySound,
+        "sound.critical": .keyCritical, "sound.volume": .keyVolume, "relevance_percent": .keyRelevance,
+        "template.type": .keyTemplate,
         "category": .keyCategory, "media_url": .keyMedia, "image": .keyMedia, "click_action": .keyClick,
         "kind": .keyKind,
         "channel_id": .keyChannel, "icon": .keyIcon, "color": .keyColor, "notification_count": .keyBadge,
@@ -110,20 +143,26 @@ struct ContentFormView {
         let variables = declared.variables.map { variable($0, platform) }
         let variants = locales.map { locale -> PageValues in
             let texts = fields.filter { ContentField.localised.contains($0.key) || hasRest($0, locale, platform) }
-            return [
+            let own: PageValues = [
                 "locale": .text(locale),
                 "fields": .list(
                     texts.map { value($0, "locales.\(locale).\(platform.rawValue).\($0.key)", like: $0, platform) }
                 ),
+                "hasTemplate": .flag(form.templateType(platform) != nil),
+                "isTemplateOpen": .flag(
+                    placed.keys.contains { $0.hasPrefix("locales.\(locale).\(platform.rawValue).template.") }
+                ),
             ]
+            return own.merging(template(platform, locale: locale)) { own, _ in own }
         }
-        let isOpen = others.contains { hasProblem("\(platform.rawValue).\($0.key)") }
-        return [
+        let isOpen = others.contains { placed["\(platform.rawValue).\($0.key)"] != nil }
+        let section: PageValues = [
             "platform": .text(platform.rawValue), "platformName": .text(platform == .ios ? "iOS" : "Android"),
             "main": .list(shown(fields.filter(\.isMain))), "others": .list(shown(others)), "isOpen": .flag(isOpen),
             "variables": .list(variables), "hasVariables": .flag(!variables.isEmpty), "variants": .list(variants),
             "hasVariants": .flag(!variants.isEmpty),
         ]
+        return section.merging(template(platform)) { own, _ in own }
     }
 
     /// The sounds that are offered, each once: its name, which is what a message says, and what people call it.
@@ -136,46 +175,77 @@ struct ContentFormView {
     /// Apple's and Google's name of the sound that the system plays for every app.
     private static let systemSound = "default"
 
-    /// Problems that no field of the form has.
-    var unplaced: [PageValues] {
-        problems.filter { problem in
-            !form.platforms.contains { field(problem.key, $0) != nil } && !isVariable(problem.key)
+    /// The choice of a rich template, and the fields of the one that is chosen; in a variant those that it says in other words.
+    private func template(_ platform: Platform, locale: String? = nil) -> PageValues {
+        let (fields, lists) = ContentField.template(platform, type: form.templateType(platform) ?? "")
+        let path = (locale.map { "locales.\($0)." } ?? "") + platform.rawValue
+        func shown(_ fields: [ContentField]) -> PageValue {
+            .list(
+                fields.map { field in
+                    let name = "\(path).\(field.key)"
+                    return locale == nil ? value(field, name) : value(field, name, like: field, platform)
+                }
+            )
         }
-        .map { ["words": .text($0.description)] }
+        let type = locale == nil ? ContentField.templateType(platform) : nil
+        return [
+            "templateType": shown(type.map { [$0] } ?? []), "templateFields": shown(fields),
+            "templateLists": .list(
+                lists.map { list in
+                    let name = list.key.split(separator: ".").last.map(String.init) ?? list.key
+                    return [
+                        "listName": .text(name), "listHint": .text(hint(of: list)),
+                        "listProblems": .list(problems(at: "\(path).\(list.key)")),
+                        "rows": .list(
+                            list.rows.enumerated().map {
+                                ["rowName": .text("\(name) \($0 + 1)"), "rowFields": shown($1)]
+                            }
+                        ),
+                    ]
+                }
+            ),
+        ]
     }
 
-    private func isVariable(_ key: String) -> Bool {
-        form.platforms.contains { platform in
-            (form.variables[platform] ?? []).contains { key == "\(platform.rawValue).variables.\($0.name)" }
-        }
+    /// What a list is, and how many objects it may have.
+    private func hint(of list: ContentField.List) -> String {
+        let (least, most) = ("\(list.count.lowerBound)", "\(list.count.upperBound)")
+        let count = least == most ? most : catalogue.text(.listCount, least, most)
+        return "\(hint(list.summary)) (\(count))" + (list.isRequired ? " " + catalogue[.fieldRequired] : "")
     }
 
-    /// The name of the field that a problem is shown at.
-    private func field(_ key: String, _ platform: Platform) -> String? {
-        let prefixes = [platform.rawValue] + form.localeNames.map { "locales.\($0).\(platform.rawValue)" }
-        for prefix in prefixes where key.hasPrefix(prefix + ".") {
-            let name = key.dropFirst(prefix.count + 1)
-            let isLocalised = prefix != platform.rawValue
-            let field = ContentField.fields(platform).first {
-                name == $0.key || name.hasPrefix($0.key + ".") || name.hasPrefix($0.key + "[")
+    /// The names of a form's fields. A list has one, too: how many objects it has is no matter of one of their fields.
+    private static func names(_ form: ContentForm) -> Set<String> {
+        form.platforms.reduce(into: []) { names, platform in
+            let path = platform.rawValue
+            let (fields, lists) = ContentField.template(platform, type: form.templateType(platform) ?? "")
+            let inLists = lists.flatMap { [$0.key] + $0.rows.joined().map(\.key) }
+            let variables = (form.variables[platform] ?? []).map { "variables.\($0.name)" }
+            var keys = ContentField.fields(platform).map(\.key) + fields.map(\.key) + inLists + variables
+            if form.templateType(platform) != nil, let type = ContentField.templateType(platform) {
+                keys.append(type.key)
             }
-            guard let field,
-                !isLocalised || ContentField.localised.contains(field.key) || field.key == ContentField.rest
-            else { continue }
-            return "\(prefix).\(field.key)"
+            names.formUnion(keys.map { "\(path).\($0)" })
+            let own = ContentField.localised.union([ContentField.rest] + fields.map(\.key) + inLists)
+            for locale in form.localeNames {
+                names.formUnion(own.map { "locales.\(locale).\(path).\($0)" })
+            }
         }
-        return nil
+    }
+
+    /// The name of the field that a problem is shown at: its own, or that of what it is a part of.
+    private static func name(_ key: String, in names: Set<String>) -> String? {
+        var key = key[...]
+        while !names.contains(String(key)) {
+            guard let end = key.lastIndex(where: { $0 == "." || $0 == "[" }) else { return nil }
+            key = key[..<end]
+        }
+        return String(key)
     }
 
     private func hasRest(_ field: ContentField, _ locale: String, _ platform: Platform) -> Bool {
         field.key == ContentField.rest && form.values["locales.\(locale).\(platform.rawValue).\(field.key)"] != nil
     }
-
-    private func own(_ name: String) -> [ContentProblem] {
-        problems.filter { problem in problem.key == name || form.platforms.contains { field(problem.key, $0) == name } }
-    }
-
-    private func hasProblem(_ name: String) -> Bool { !own(name).isEmpty }
 
     /// A text of a locale, with that of the content for everybody where nothing is typed.
     private func value(_ field: ContentField, _ name: String, like base: ContentField, _ platform: Platform)
@@ -192,8 +262,8 @@ struct ContentFormView {
     {
         var values = common(
             name,
-            label: Self.labels[field.key].map { catalogue[$0] } ?? field.key,
-            hint: hint(field.summary)
+            label: Self.labels[field.key].map { catalogue[$0] } ?? field.name,
+            hint: hint(field.summary) + (field.isRequired ? " " + catalogue[.fieldRequired] : "")
         )
         let text = form.values[name] ?? ""
         let isTall = [.paragraph, .lines, .json].contains(field.input)
@@ -230,14 +300,17 @@ struct ContentFormView {
     private func hint(_ english: String) -> String { ContentHints.text(english, in: catalogue.language) }
 
     private func common(_ name: String, label: String, hint: String) -> PageValues {
-        let problems = own(name)
-        let isForeign = { (problem: ContentProblem) in problem.key != name }
+        let problems = problems(at: name)
         return [
             "name": .text(name), "label": .text(label), "value": .text(form.values[name] ?? ""), "hint": .text(hint),
-            "hasHint": .flag(true), "isWrong": .flag(!problems.isEmpty),
-            "problems": .list(
-                problems.map { ["words": .text(isForeign($0) ? $0.description : "\($0.cause); \($0.remedy)")] }
-            ),
+            "hasHint": .flag(true), "isWrong": .flag(!problems.isEmpty), "problems": .list(problems),
         ]
+    }
+
+    /// The problems at a field; what is at fault is named where it is not the field itself.
+    private func problems(at name: String) -> [PageValues] {
+        (placed[name] ?? []).map {
+            ["words": .text($0.key == name ? "\($0.cause); \($0.remedy)" : $0.description)]
+        }
     }
 }

@@ -34,7 +34,8 @@ struct PhoneMessage: Sendable, Hashable {
         if body.isEmpty { body = Self.text(alert, "body", key: "loc-key") }
         badge = aps["badge"].plain
         category = aps["category"].plain
-        image = payload["mediaUrl"].plain
+        // A rich template loads its own.
+        image = [payload["mediaUrl"], payload["adb_media"]].map(\.plain).first { !$0.isEmpty } ?? ""
         link = payload["adb_uri"].plain
     }
 

@@ -15,6 +15,7 @@ enum ContentHints {
     }
 
     static let all: [String: Hint] = texts.merging(looks) { first, _ in first }.merging(ways) { first, _ in first }
+        .merging(templates) { first, _ in first }
 
     /// What is said.
     private static let texts: [String: Hint] = [
@@ -51,9 +52,9 @@ enum ContentHints {
         "When what it tells of takes place.": (
             "Wann stattfindet, wovon die Nachricht handelt.", "Quand a lieu ce dont parle le message."
         ),
-        "Everything else in JSON, such as {\"template\": {…}}: see Config/content.md.": (
-            "Alles Übrige in JSON, etwa {\"template\": {…}}: siehe Config/content.md.",
-            "Tout le reste en JSON, par exemple {\"template\": {…}} : voir Config/content.md."
+        "Everything else in JSON, such as {\"aps\": {…}} or {\"message\": {…}}: see Config/content.md.": (
+            "Alles Übrige in JSON, etwa {\"aps\": {…}} oder {\"message\": {…}}: siehe Config/content.md.",
+            "Tout le reste en JSON, par exemple {\"aps\": {…}} ou {\"message\": {…}} : voir Config/content.md."
         ),
         "a text": ("ein Text", "un texte"),
         "a whole number": ("eine ganze Zahl", "un nombre entier"),
@@ -91,8 +92,20 @@ enum ContentHints {
             "Was zusammengehörende Mitteilungen gruppiert.", "Ce qui regroupe les notifications liées."
         ),
         "How much it may disturb.": ("Wie sehr sie stören darf.", "À quel point elle peut déranger."),
-        "Its place in the notification summary.": (
-            "Ihr Platz in der Übersicht der Mitteilungen.", "Sa place dans le résumé des notifications."
+        "Whether it sounds even when the device is muted; Apple has to permit it.": (
+            "Ob sie auch auf einem stummen Gerät ertönt; Apple muss das genehmigen.",
+            "Si elle sonne même quand l’appareil est muet ; Apple doit l’autoriser."
+        ),
+        "The volume of a critical sound, from 0 to 100 percent.": (
+            "Die Lautstärke eines kritischen Tons, von 0 bis 100 Prozent.",
+            "Le volume d’un son critique, de 0 à 100 pour cent."
+        ),
+        "Its place in the notification summary, from 0 to 1.": (
+            "Ihr Platz in der Übersicht der Mitteilungen, von 0 bis 1.",
+            "Sa place dans le résumé des notifications, de 0 à 1."
+        ),
+        "The same from 0 to 100, as Adobe's consoles write it.": (
+            "Dasselbe von 0 bis 100, wie Adobe es schreibt.", "La même chose de 0 à 100, comme l’écrit Adobe."
         ),
         "What the app's focus filter compares with its own criteria.": (
             "Was der Fokusfilter der App mit seinen Kriterien vergleicht.",
@@ -214,6 +227,95 @@ enum ContentHints {
         ),
         "Whether FCM only checks it and delivers nothing.": (
             "Ob FCM sie nur prüft und nichts zustellt.", "Si FCM la vérifie seulement, sans rien livrer."
+        ),
+    ]
+
+    /// What a rich template says.
+    private static let templates: [String: Hint] = [
+        "Which template it is.": ("Welche Vorlage es ist.", "De quel modèle il s’agit."),
+        "The version of the payload.": ("Die Version der Nutzdaten.", "La version du contenu envoyé."),
+        "The title when it is unfolded.": ("Der Titel, wenn sie aufgeklappt ist.", "Le titre quand elle est dépliée."),
+        "The message when it is unfolded.": (
+            "Die Nachricht, wenn sie aufgeklappt ist.", "Le message quand elle est dépliée."
+        ),
+        "The color of the title.": ("Die Farbe des Titels.", "La couleur du titre."),
+        "The color of the message.": ("Die Farbe der Nachricht.", "La couleur du message."),
+        "The color of the background.": ("Die Farbe des Hintergrunds.", "La couleur du fond."),
+        "Whether the images change by themselves.": (
+            "Ob die Bilder von selbst wechseln.", "Si les images défilent d’elles-mêmes."
+        ),
+        "How the images stand.": ("Wie die Bilder angeordnet sind.", "La disposition des images."),
+        "The images.": ("Die Bilder.", "Les images."),
+        "The address of the image.": ("Die Adresse des Bildes.", "L’adresse de l’image."),
+        "Its caption.": ("Die Bildunterschrift.", "Sa légende."),
+        "What a click on it opens.": ("Was ein Klick darauf öffnet.", "Ce qu’ouvre un clic dessus."),
+        "The title after the time is up.": ("Der Titel nach Ablauf der Zeit.", "Le titre une fois le temps écoulé."),
+        "The message after the time is up.": (
+            "Die Nachricht nach Ablauf der Zeit.", "Le message une fois le temps écoulé."
+        ),
+        "The message after the time is up, when it is unfolded.": (
+            "Die aufgeklappte Nachricht nach Ablauf der Zeit.", "Le message déplié, une fois le temps écoulé."
+        ),
+        "The image after the time is up.": ("Das Bild nach Ablauf der Zeit.", "L’image une fois le temps écoulé."),
+        "How many seconds the timer runs; goes before timer_end.": (
+            "Wie viele Sekunden der Timer läuft; geht vor timer_end.",
+            "La durée du minuteur en secondes ; l’emporte sur timer_end."
+        ),
+        "When the time is up, in seconds since 1970.": (
+            "Wann die Zeit abläuft, in Sekunden seit 1970.", "L’échéance, en secondes depuis 1970."
+        ),
+        "The color of the timer.": ("Die Farbe des Timers.", "La couleur du minuteur."),
+        "The address or name of the large icon.": (
+            "Die Adresse oder der Name des großen Symbols.", "L’adresse ou le nom de la grande icône."
+        ),
+        "What click_action is.": ("Was click_action ist.", "La nature de click_action."),
+        "Buttons below the message.": ("Schaltflächen unter der Nachricht.", "Les boutons sous le message."),
+        "Its label.": ("Die Beschriftung.", "Son libellé."),
+        "What it opens.": ("Was sie öffnet.", "Ce qu’il ouvre."),
+        "What uri is.": ("Was uri ist.", "La nature de uri."),
+        "The label of a button that brings it again later.": (
+            "Die Beschriftung einer Schaltfläche, die sie später wieder bringt.",
+            "Le libellé d’un bouton qui la rappelle plus tard."
+        ),
+        "When that is, in seconds since 1970.": (
+            "Wann das ist, in Sekunden seit 1970.", "Le moment du rappel, en secondes depuis 1970."
+        ),
+        "After how many seconds that is.": ("Nach wie vielen Sekunden das ist.", "Le délai du rappel, en secondes."),
+        "The name of the intent by which the app gets the answer.": (
+            "Der Name des Intents, mit dem die App die Antwort bekommt.",
+            "Le nom de l’intention par laquelle l’application reçoit la réponse."
+        ),
+        "What stands in the box before something is written.": (
+            "Was im Feld steht, bevor etwas geschrieben ist.", "Ce qu’affiche le champ avant toute saisie."
+        ),
+        "The message after the answer.": ("Die Nachricht nach der Antwort.", "Le message après la réponse."),
+        "The image after the answer.": ("Das Bild nach der Antwort.", "L’image après la réponse."),
+        "The buttons.": ("Die Schaltflächen.", "Les boutons."),
+        "Its image.": ("Das Bild dazu.", "Son image."),
+        "The image of the button that closes it.": (
+            "Das Bild der Schaltfläche, die sie schließt.", "L’image du bouton qui la ferme."
+        ),
+        "The label of the button.": ("Die Beschriftung der Schaltfläche.", "Le libellé du bouton."),
+        "What the button opens.": ("Was die Schaltfläche öffnet.", "Ce qu’ouvre le bouton."),
+        "The color of the button.": ("Die Farbe der Schaltfläche.", "La couleur du bouton."),
+        "The color of the button's label.": ("Die Farbe der Beschriftung.", "La couleur du libellé du bouton."),
+        "How the products stand.": ("Wie die Produkte angeordnet sind.", "La disposition des produits."),
+        "The products.": ("Die Produkte.", "Les produits."),
+        "The product.": ("Das Produkt.", "Le produit."),
+        "What it is.": ("Was es ist.", "Ce que c’est."),
+        "Its price.": ("Der Preis.", "Son prix."),
+        "The icon of a rating that is not chosen.": (
+            "Das Symbol einer Bewertung, die nicht gewählt ist.", "L’icône d’une note qui n’est pas choisie."
+        ),
+        "The icon of the rating that is chosen.": (
+            "Das Symbol der gewählten Bewertung.", "L’icône de la note choisie."
+        ),
+        "One for each rating, the lowest first.": (
+            "Eine für jede Bewertung, die niedrigste zuerst.", "Une par note, la plus basse d’abord."
+        ),
+        "What the rating opens.": ("Was die Bewertung öffnet.", "Ce qu’ouvre la note."),
+        "What is shown of it before it is unfolded.": (
+            "Was davon zu sehen ist, bevor sie aufgeklappt wird.", "Ce qui s’affiche avant qu’elle soit dépliée."
         ),
     ]
 

@@ -15,6 +15,7 @@ extension ContentSection {
         "subtitle": ["subtitle_loc_key", "subtitle_loc_args"], "subtitle_loc_key": ["subtitle", "subtitle_loc_args"],
         "body": ["loc_key", "loc_args", "body_loc_key", "body_loc_args"], "loc_key": ["body", "loc_args"],
         "body_loc_key": ["body", "body_loc_args"], "badge": ["clear_badge"], "clear_badge": ["badge"],
+        "relevance_score": ["relevance_percent"], "relevance_percent": ["relevance_score"],
     ]
     /// What is put over the payload as it is has texts that would hide a variant's own.
     private static let texts: Set<String> = [

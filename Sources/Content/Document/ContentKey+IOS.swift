@@ -75,7 +75,13 @@ extension ContentKey {
         ContentKey(
             "relevance_score",
             .number(0...1),
-            "Its place in the notification summary.",
+            "Its place in the notification summary, from 0 to 1.",
+            payload: "relevance-score"
+        ),
+        ContentKey(
+            "relevance_percent",
+            .integer(0...100),
+            "The same from 0 to 100, as Adobe's consoles write it.",
             payload: "relevance-score"
         ),
         ContentKey(
@@ -94,7 +100,7 @@ extension ContentKey {
             isRequired: true
         ),
         ContentKey("critical", .boolean, "Whether it sounds even when the device is muted; Apple has to permit it."),
-        ContentKey("volume", .integer(0...100), "The volume of a critical sound in percent."),
+        ContentKey("volume", .integer(0...100), "The volume of a critical sound, from 0 to 100 percent."),
     ]
 
     private static let behaviour: [ContentKey] = [

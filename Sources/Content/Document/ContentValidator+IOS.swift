@@ -63,6 +63,9 @@ extension ContentValidator {
         }
         checkCollapseID(section, path)
         checkSoundAndBadge(section, path)
+        if section.has("relevance_score"), section.has("relevance_percent") {
+            add("\(path).relevance_percent", "relevance_score says it, too", "keep one of them")
+        }
         for key in ["media_url", "template"] where section.has(key) && section.isFalse("mutable_content") {
             add("\(path).mutable_content", "\(key) needs it, and it is false", "leave it out")
         }

@@ -38,6 +38,14 @@ enum RichTemplateKind: String, Sendable, CaseIterable {
         platform == .ios ? "1.0" : "1"
     }
 
+    /// The name of the key that says which template it is.
+    static let typeName = "type"
+
+    /// The key that says which of a platform's templates it is.
+    static func key(_ platform: Platform) -> ContentKey {
+        ContentKey(typeName, .choice(all(platform).map(\.rawValue)), "Which template it is.", isRequired: true)
+    }
+
     /// Whether the SDK shows nothing without title and body.
     var needsTitleAndBody: Bool { self != .iconButtons }
 
@@ -303,8 +311,7 @@ extension ContentValidator {
             )
             return
         }
-        let type = ContentKey("type", .choice(kinds.map(\.rawValue)), "The template.")
-        check(entries, keys: [type] + kind.keys(platform), path, platform)
+        check(entries, keys: [RichTemplateKind.key(platform)] + kind.keys(platform), path, platform)
         if kind == .timer, !template.hasAny(["timer_seconds", "timer_end"]) {
             add("\(path).timer_seconds", "the timer has no end", "write timer_seconds or timer_end")
         }

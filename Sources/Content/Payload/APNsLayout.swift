@@ -108,7 +108,11 @@ extension APNsLayout {
         if section.isTrue("content_available") || section.isTrue("silent") {
             entries.append(PayloadEntry("content-available", .raw("1")))
         }
-        entries += ["interruption_level", "relevance_score", "filter_criteria"].compactMap { entry($0, section) }
+        entries += ["interruption_level", "relevance_score"].compactMap { entry($0, section) }
+        if let percent = section.number("relevance_percent").flatMap(Int64.init) {
+            entries.append(PayloadEntry("relevance-score", .raw(fraction(percent))))
+        }
+        if let criteria = entry("filter_criteria", section) { entries.append(criteria) }
         return .object(entries)
     }
 

@@ -1,7 +1,9 @@
-import Content
 import Foundation
-import PushCore
+import TestSupport
 import Testing
+
+@testable import Content
+@testable import PushCore
 
 /// What is typed into a form, and the content that it makes.
 @Suite struct ContentFormTests {
@@ -41,6 +43,123 @@ import Testing
         #expect(
             Self.sorted(try JSONValue(parsing: written.json.utf8)) == Self.sorted(try JSONValue(parsing: json.utf8))
         )
+    }
+
+    @Test func aCriticalAlertHasFields() throws {
+        let json =
+            #"{"ios":{"title":"Hi","sound":{"name":"siren.caf","critical":true,"volume":80},"relevance_percent":70}}"#
+        let values = ContentForm.values(json: json)
+        let typed = [
+            "ios.title": "Hi", "ios.sound": "siren.caf", "ios.sound.critical": "true", "ios.sound.volume": "80",
+            "ios.relevance_percent": "70",
+        ]
+        #expect(values == typed)
+        let written = form(typed, [.ios]).content()
+        #expect(written.problems.isEmpty && written.json.contains(#""sound":{"name":"siren.caf","critical":true,"#))
+        #expect(try JSONValue(parsing: written.json.utf8).isSame(as: try JSONValue(parsing: json.utf8)))
+        // A sound of which nothing else is said is a text.
+        #expect(form(["ios.sound": "default"], [.ios]).content().json == #"{"ios":{"sound":"default"}}"#)
+        // What is wrong is told by the names of the fields; the name's is the sound's own.
+        let wrong = form(["ios.sound.critical": "true", "ios.sound.volume": "101"], [.ios]).content()
+        #expect(wrong.problems.map(\.key) == ["ios.sound.volume", "ios.sound.name"])
+        let volume = form(["ios.sound": "a.caf", "ios.sound.volume": "5"], [.ios]).content().problems
+        #expect(volume.map(\.key) == ["ios.sound.volume"])
+    }
+
+    /// Every template of the SDK is written in fields, each with a name of its own.
+    @Test(arguments: Platform.allCases) func templatesHaveFields(platform: Platform) throws {
+        let templates = platform == .ios ? RichTemplateTests.iOS : RichTemplateTests.android
+        for (template, _) in templates {
+            let json = #"{"\#(platform.rawValue)":{"title":"T","body":"B","template":\#(template)}}"#
+            let values = ContentForm.values(json: json)
+            #expect(!values.keys.contains { $0.hasSuffix(ContentField.rest) }, "\(template)")
+            let form = form(values, [platform])
+            let type = try #require(form.templateType(platform))
+            let (fields, lists) = ContentField.template(platform, type: type)
+            let names = fields.map(\.key) + lists.flatMap { $0.rows.joined().map(\.key) }
+            let typed = values.keys.filter { $0.contains(".template.") && !$0.hasSuffix("template.type") }
+            #expect(Set(names).count == names.count)
+            #expect(typed.allSatisfy { names.contains(String($0.dropFirst(platform.rawValue.count + 1))) })
+            let written = form.content()
+            #expect(written.problems.isEmpty, "\(template): \(written.problems)")
+            #expect(try JSONValue(parsing: written.json.utf8).isSame(as: try JSONValue(parsing: json.utf8)))
+        }
+        let field = try #require(ContentField.templateType(platform))
+        #expect(field.input == .choice(RichTemplateKind.all(platform).map(\.rawValue)))
+        #expect(ContentField.template(platform, type: "none").fields.isEmpty)
+    }
+
+    @Test func rowsOfATemplateKeepTheirPlaces() {
+        var values = [
+            "ios.title": "T", "ios.body": "B", "ios.template.type": "carousel", "ios.template.items[0].image": "a",
+            "ios.template.items[2].image": "c",
+        ]
+        let gap = form(values, [.ios]).content()
+        #expect(gap.problems.map(\.key) == ["ios.template.items[1].image"])
+        values["ios.template.items[1].image"] = "b"
+        // A type with other keys takes nothing of what was typed for this one.
+        #expect(form(values, [.ios]).content().problems.isEmpty)
+        values["ios.template.type"] = "basic"
+        #expect(form(values, [.ios]).content().json.contains(#""template":{"type":"basic"}}"#))
+        values["ios.template.type"] = ""
+        #expect(!form(values, [.ios]).content().json.contains("template"))
+    }
+
+    /// A language says a template in its own words; all else of it is that for everybody.
+    @Test func aTemplateIsTranslatedInFields() throws {
+        func json(_ items: String) -> String {
+            """
+            {"ios":{"title":"T","body":"B","template":{"type":"carousel","mode":"auto","items":[{"image":"1","text":"One"},\
+            {"image":"2"}]}},"locales":{"fr":{"ios":{"template":{"type":"carousel","mode":"auto","items":\(items)}}}}}
+            """
+        }
+        let french = json(#"[{"image":"1","text":"Un"},{"image":"2","text":"Deux"}]"#)
+        let values = ContentForm.values(json: french)
+        let own = values.filter { $0.key.hasPrefix("locales.fr") }
+        let items = "locales.fr.ios.template.items"
+        #expect(own == ["\(items)[0].text": "Un", "\(items)[1].text": "Deux"])
+        let written = form(values, [.ios]).content()
+        #expect(written.json == french && written.problems.isEmpty, "\(written.json)")
+        // A language with other images than everybody has no fields for them, and keeps them.
+        let shorter = json(#"[{"image":"1"},{"image":"2"}]"#)
+        let kept = ContentForm.values(json: shorter)
+        #expect(kept["locales.fr.ios.more"] != nil && form(kept, [.ios]).content().json == shorter)
+        let wrong = form(values.merging(["locales.fr.ios.template.mode": "fast"]) { $1 }, [.ios]).content().problems
+        #expect(wrong.map(\.key) == ["locales.fr.ios.template.mode"])
+    }
+
+    /// What no field could give back stays JSON, as it was.
+    @Test(arguments: [
+        (
+            #"{"ios":{"template":{"type":"carousel","items":[{"image":"1"},{"image":"2"},{"image":"3"},{"image":"4"},{"image":"5"},{"image":"6"}]}}}"#,
+            "ios.more"
+        ),
+        (#"{"ios":{"template":{"type":"unheard","x":1}}}"#, "ios.more"),
+        (#"{"ios":{"sound":{"name":"a","unheard":1}}}"#, "ios.more"),
+        (#"{"ios":{"title":"one\ntwo"}}"#, "ios.more"),
+        (#"{"ios":{"loc_args":["a",""]}}"#, "ios.more"),
+        (#"{"ios":{"title":"T"},"locales":{"fr":{"ios":{"badge":null,"subtitle":""}}}}"#, "locales.fr.ios.more"),
+    ])
+    func whatNoFieldCanShowStays(json: String, place: String) {
+        let values = ContentForm.values(json: json)
+        #expect(values[place] != nil, "\(values)")
+        #expect(form(values, [.ios]).content().json == json)
+    }
+
+    @Test func everyContentComesBackAsItWas() throws {
+        let seed = TestRandom.seed(for: "content form")
+        var generator = ContentGenerator(random: TestRandom(seed: seed))
+        for _ in 0..<TestCases.count(300) {
+            let content = generator.content()
+            guard case .object(let root) = content else { continue }
+            let platforms = Platform.allCases.filter { platform in root.contains { $0.name == platform.rawValue } }
+            let json = content.compactText
+            let written = form(ContentForm.values(json: json), platforms).content().json
+            #expect(
+                try JSONValue(parsing: written.utf8).isSame(as: content),
+                "seed \(seed): \(json) became \(written)"
+            )
+        }
     }
 
     /// The order of members means nothing.
@@ -107,6 +226,18 @@ import Testing
         }
         let french = try payload(written.json, "fr-CA")
         #expect(french.contains("Salut") && !french.contains("title-loc-key") && !french.contains("subtitle"))
+    }
+
+    /// A form has no columns for more of them, and loses none.
+    @Test func manyLocalesStay() throws {
+        let variants = (10..<22).map { #""x\#($0)":{"ios":{"title":"\#($0)"}}"# }.joined(separator: ",")
+        let json = #"{"ios":{"title":"T"},"locales":{\#(variants)}}"#
+        let values = ContentForm.values(json: json)
+        #expect(form(values, [.ios]).localeNames.count == ContentForm.mostLocales)
+        let written = form(values, [.ios]).content()
+        #expect(written.json == json && written.problems.isEmpty)
+        // Of a platform that the delivery does not go to nothing is said.
+        #expect(!form(values, [.android]).content().json.contains("title"))
     }
 
     @Test func everyFieldHasANameOfItsOwn() {

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Content
@@ -87,6 +88,25 @@ import Testing
                 """
             let body = format == .fcmV1 ? #"{"message":{"token":"token:1",\#(data)}}"# : "{\(data)}"
             #expect(rendering.text == body)
+        }
+    }
+
+    /// The guide has a row for each template with exactly its keys, the required ones in bold.
+    @Test(arguments: Platform.allCases) func theGuideHasEveryTemplate(platform: Platform) throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let guide = try String(contentsOf: root.appendingPathComponent("Config/content.md"), encoding: .utf8)
+        for kind in RichTemplateKind.all(platform) {
+            let keys = kind.keys(platform).map { key in
+                var text = key.isRequired ? "**`\(key.name)`**" : "`\(key.name)`"
+                if case .items(_, let count) = key.kind {
+                    let most = count.count == 1 ? "" : "–\(count.upperBound)"
+                    text += " (\(count.lowerBound)\(most))"
+                }
+                return text
+            }
+            let row = "| \(platform.rawValue) | `\(kind.rawValue)` | \(keys.joined(separator: ", ")) |\n"
+            #expect(guide.contains(row), "Config/content.md lacks: \(row)")
         }
     }
 

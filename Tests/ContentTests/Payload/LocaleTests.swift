@@ -33,7 +33,7 @@ import Testing
     func inheritance() throws {
         let main = #"""
             "ios": {"title": "Hi", "subtitle": "s", "body": "b", "badge": 3, "sound": "ding.caf", "category": "SALE", "media_url": "https://a.b/c.png",
-                "priority": 5, "variables": {"x": "1", "y": "2"}, "aps": {"alert": {"title": "raw"}, "k": "v"}},
+                "priority": 5, "relevance_score": 0.2, "variables": {"x": "1", "y": "2"}, "aps": {"alert": {"title": "raw"}, "k": "v"}},
             "android": {"title": "Hi", "body": "b", "image": "https://a.b/c.png", "sound": "ding", "variables": {"x": "1"}}
             """#
         func variant(_ platform: Platform, _ text: String) throws -> ContentSection {
@@ -51,6 +51,8 @@ import Testing
         #expect(fr.object("aps").map(\.name) == ["k"], "raw texts would hide its own")
         let byKey = try variant(.ios, #""title_loc_key": "T", "loc_key": "B", "clear_badge": true"#)
         #expect(!byKey.has("title") && !byKey.has("body") && !byKey.has("badge") && byKey.string("subtitle") == "s")
+        let ranked = try variant(.ios, #""relevance_percent": 50"#)
+        #expect(ranked.number("relevance_percent") == "50" && !ranked.has("relevance_score"))
         // Another kind of message stands for itself.
         #expect(try variant(.ios, #""silent": true, "content_available": true"#).entries.count == 2)
         #expect(try variant(.android, #""kind": "data""#).entries.count == 1)

@@ -69,6 +69,15 @@ import Testing
         #expect(try Rendering(#"{"ios": {"sound": {"name": "n"}}}"#, .apns).text.contains(#""sound":"n""#))
     }
 
+    /// Adobe's 0 to 100 goes out as Apple's 0 to 1.
+    @Test(arguments: [(0, "0"), (7, "0.07"), (50, "0.5"), (100, "1")])
+    func relevance(percent: Int, fraction: String) throws {
+        let content = #"{"tracking": false, "ios": {"body": "B", "relevance_percent": \#(percent)}}"#
+        #expect(
+            try Rendering(content, .apns).text == #"{"aps":{"alert":{"body":"B"},"relevance-score":\#(fraction)}}"#
+        )
+    }
+
     @Test func rawValuesGoOverTheOthers() throws {
         let content = #"""
             {"tracking": false, "ios": {"title": "T", "body": "B", "sound": "s", "category": "C",
