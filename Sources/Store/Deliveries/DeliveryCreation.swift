@@ -29,6 +29,8 @@ public struct NewDelivery: Sendable {
     public var messagesPerSecond: Double?
     /// Whether messages are added to it after its start; then its validity counts for each of them.
     public var isContinuous = false
+    /// Whether it brings a code that somebody has asked for, and so goes to those who opted out, too.
+    public var isOneTimeCode = false
 
     /// A delivery to all subscribers of the applications.
     public init(

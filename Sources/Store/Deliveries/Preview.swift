@@ -90,7 +90,7 @@ extension Store {
 
     private static func previewSQL(_ fields: MessageFields) -> String {
         """
-        SELECT CASE WHEN \(isSeedOnlySQL) THEN 0::smallint ELSE \(LoadDecision.sql) END,
+        SELECT CASE WHEN \(isSeedOnlySQL) THEN 0::smallint ELSE \(LoadDecision.sql(fields)) END,
             s.push_token, \(userHashSQL)\(fields.columnsSQL(from: 3, variables: "v.variables"))
         FROM (SELECT $2::jsonb AS variables) v
         JOIN pushmta_engine.subscription s ON s.id = $1
