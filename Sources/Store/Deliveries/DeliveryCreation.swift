@@ -85,6 +85,11 @@ extension Store {
         return try result.int64(0, 0)
     }
 
+    /// Says, before its start, whether a delivery brings one-time codes.
+    public func setOneTimeCode(_ id: Int64, _ isCode: Bool) async throws {
+        try await change("pushmta.set_one_time_code($1, $2)", [.int64(id), .bool(isCode)])
+    }
+
     /// Starts a delivery now.
     public func startDelivery(_ id: Int64) async throws {
         try await change("pushmta.start_delivery($1)", [.int64(id)])

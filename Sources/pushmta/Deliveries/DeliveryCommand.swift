@@ -335,7 +335,7 @@ enum DeliveryTable {
     static let columns = [
         "id", "label", "state", "target", "pending", "sent", "failed", "ignored", "not_applicable", "canceled",
         "unknown", "excluded", "resent_after_ambiguity", "journal_replayed", "late_outcomes", "reason",
-        "kind",
+        "kind", "one_time_code",
     ]
 
     /// One delivery's row.
@@ -347,7 +347,7 @@ enum DeliveryTable {
             .integer(progress.excluded), .integer(progress.resentAfterAmbiguity), .integer(progress.journalReplayed),
             .integer(progress.lateOutcomes),
             .text(progress.stateReason.isEmpty ? progress.waitingReason : progress.stateReason),
-            .text(progress.kind.rawValue),
+            .text(progress.kind.rawValue), .flag(progress.isOneTimeCode),
         ]
     }
 
