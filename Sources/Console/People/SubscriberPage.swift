@@ -184,7 +184,8 @@ struct SubscriberPage: Sendable {
         let mayForget = call.session?.role == .admin && !row.userKey.isEmpty && !isForgotten
         return [
             "mayOptOut": .flag(mayOperate && !row.isOptedOut),
-            "mayOptOutAll": .flag(mayOperate && !row.userKey.isEmpty && row.others > 0), "mayOptIn": .flag(mayOperate && row.isOptedOut),
+            "mayOptOutAll": .flag(mayOperate && !row.userKey.isEmpty && row.others > 0),
+            "mayOptIn": .flag(mayOperate && row.isOptedOut),
             "mayLift": .flag(mayOperate && row.quarantine.status == .quarantine), "mayForget": .flag(mayForget),
             "hasActions": .flag(mayOperate || mayForget),
         ]

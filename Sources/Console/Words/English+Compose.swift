@@ -183,7 +183,8 @@ extension English {
         .settingPersonAll: "gets it on each",
         .settingPersonOne: "gets it on one only",
         .settingCode: "People who opted out",
-        .settingCodeHint: "Only for a code that somebody has asked for, such as one for signing in. The audit log says who chose it.",
+        .settingCodeHint:
+            "Only for a code that somebody has asked for, such as one for signing in. The audit log says who chose it.",
         .settingCodeNo: "get nothing",
         .settingCodeYes: "get it, too: a one-time code",
         .factCode: "One-time code",

@@ -191,7 +191,8 @@ extension French {
         .settingPersonAll: "le reçoit sur chacun",
         .settingPersonOne: "le reçoit sur un seul",
         .settingCode: "Personnes désinscrites",
-        .settingCodeHint: "Seulement pour un code que quelqu’un a demandé, par exemple pour se connecter. Le journal d’audit dit qui l’a choisi.",
+        .settingCodeHint:
+            "Seulement pour un code que quelqu’un a demandé, par exemple pour se connecter. Le journal d’audit dit qui l’a choisi.",
         .settingCodeNo: "ne reçoivent rien",
         .settingCodeYes: "le reçoivent aussi : un code à usage unique",
         .factCode: "Code à usage unique",

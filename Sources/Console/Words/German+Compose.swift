@@ -186,7 +186,8 @@ extension German {
         .settingPersonAll: "bekommt sie auf jedem",
         .settingPersonOne: "bekommt sie nur auf einem",
         .settingCode: "Wer Nachrichten abbestellt hat",
-        .settingCodeHint: "Nur für einen Code, den jemand angefordert hat, etwa zur Anmeldung. Das Protokoll hält fest, wer es gewählt hat.",
+        .settingCodeHint:
+            "Nur für einen Code, den jemand angefordert hat, etwa zur Anmeldung. Das Protokoll hält fest, wer es gewählt hat.",
         .settingCodeNo: "bekommt nichts",
         .settingCodeYes: "bekommt sie auch: ein Einmalcode",
         .factCode: "Einmalcode",

@@ -11,14 +11,15 @@ enum RegistrationForm {
     /// The form's body. The order of the fields is fixed.
     static func body(_ registration: Registration, integrationKey: String) -> String {
         let device = registration.device
-        let fields = [
-            ("registrationToken", registration.token), ("mobileAppUuid", integrationKey),
-            ("userKey", registration.userKey), ("deviceName", device.name), ("deviceModel", device.model),
-            ("deviceBrand", "Apple"), ("deviceManufacturer", "Apple"), ("osName", device.systemName),
-            ("osVersion", "\(device.systemName) \(device.systemVersion)"), ("osLanguage", device.language),
-            ("additionalParams", registration.parametersXML),
-            // Without an opt-out the form is that of Adobe's SDK.
-        ] + (registration.optOut.map { [("optOut", "\($0)")] } ?? [])
+        let fields =
+            [
+                ("registrationToken", registration.token), ("mobileAppUuid", integrationKey),
+                ("userKey", registration.userKey), ("deviceName", device.name), ("deviceModel", device.model),
+                ("deviceBrand", "Apple"), ("deviceManufacturer", "Apple"), ("osName", device.systemName),
+                ("osVersion", "\(device.systemName) \(device.systemVersion)"), ("osLanguage", device.language),
+                ("additionalParams", registration.parametersXML),
+                // Without an opt-out the form is that of Adobe's SDK.
+            ] + (registration.optOut.map { [("optOut", "\($0)")] } ?? [])
         return fields.map { "\($0)=\(PercentEncoding.encode($1))" }.joined(separator: "&")
     }
 

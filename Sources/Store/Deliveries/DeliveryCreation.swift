@@ -67,11 +67,12 @@ extension Store {
         try NameCheck.validity(delivery.validitySeconds)
         let result = try await query(
             """
-            SELECT CASE WHEN $11 THEN pushmta.make_continuous(c.id) ELSE c.id END
+            SELECT CASE WHEN $11 THEN pushmta.make_continuous(k.id) ELSE k.id END
             FROM pushmta.create_delivery(label => $1, applications => $2, content => $3::text, priority => $4::integer,
                 validity => make_interval(secs => $5::double precision), explicit_targets => $6, one_per_user => $7,
                 ambiguity_policy => $8, max_retries => $9, retry_period_seconds => $10::integer, retry_schedule => $12,
                 messages_per_second => $13) c(id)
+            CROSS JOIN LATERAL (SELECT CASE WHEN $14 THEN (SELECT c.id FROM pushmta.set_one_time_code(c.id)) ELSE c.id END AS id) k
             """,
             [
                 .text(delivery.label), .textArray(delivery.applications), .text(delivery.content),
@@ -80,6 +81,7 @@ extension Store {
                 .bool(delivery.onePerUser), .text(delivery.ambiguityPolicy.rawValue), .int32(delivery.maxRetries),
                 delivery.retryPeriodSeconds.map(PostgresValue.int32) ?? .null, .bool(delivery.isContinuous),
                 .text(delivery.retrySchedule.rawValue), delivery.messagesPerSecond.map(PostgresValue.double) ?? .null,
+                .bool(delivery.isOneTimeCode),
             ]
         )
         return try result.int64(0, 0)

@@ -110,7 +110,8 @@ public enum LoadDecision: Int16, Sendable, CaseIterable {
         var target = ChunkTarget()
         target.isOneTimeCode = fields.areOneTimeCodes
         let own = target.exclusionSQL(of: "s")
-        return "CASE WHEN s.quarantine_status = 1 AND \(own) = 0 THEN \(sendableWithErrors.rawValue)::smallint ELSE \(own) END"
+        return
+            "CASE WHEN s.quarantine_status = 1 AND \(own) = 0 THEN \(sendableWithErrors.rawValue)::smallint ELSE \(own) END"
     }
 
     /// The reason that a `not_applicable` outcome is stored with; empty when sendable.

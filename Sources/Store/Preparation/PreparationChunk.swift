@@ -269,7 +269,8 @@ extension PreparationChunk {
     /// 0 for who gets a message, the reason for who does not, -1 for who is not chosen.
     private static func exclusion(_ target: ChunkTarget) -> String {
         let cases = exclusionCases(target)
-        return cases.count == 1 ? target.exclusionSQL(of: "s") : "CASE \(cases.joined(separator: " ")) ELSE 0 END::smallint"
+        return cases.count == 1
+            ? target.exclusionSQL(of: "s") : "CASE \(cases.joined(separator: " ")) ELSE 0 END::smallint"
     }
 
     /// Why a subscription `s` gets no message, for itself.

@@ -150,11 +150,11 @@ struct DeliveryCreateCommand: PushMTACommand {
             retrySchedule: retrySchedule ?? .byKind
         )
         delivery.isContinuous = continuous
+        delivery.isOneTimeCode = oneTimeCode
         delivery.messagesPerSecond = rate
         let id = try await StoreSession.run(loaded.values) { store in
             delivery.applications = try await checkedApplications(content.text, store)
             let id = try await store.createDelivery(delivery)
-            if oneTimeCode { try await store.setOneTimeCode(id, true) }
             try await target.apply(toDelivery: id, store)
             if start { try await begin(id, store) }
             return id

@@ -29,7 +29,9 @@ import Testing
         #expect(driver.stored?.words == [:])
     }
 
-    private func restarted(_ driver: RegistrationDriver) -> RegistrationDriver { RegistrationDriver(record: driver.stored) }
+    private func restarted(_ driver: RegistrationDriver) -> RegistrationDriver {
+        RegistrationDriver(record: driver.stored)
+    }
 
     @Test func whatIsSaidBeforeTheFirstRegistrationGoesWithIt() {
         var driver = RegistrationDriver()

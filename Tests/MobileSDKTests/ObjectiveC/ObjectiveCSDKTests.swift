@@ -136,7 +136,11 @@ import Testing
             #expect(run.status == 0 && Set(run.told) == ["status 0"], "\(run.output)")
         }
         let ends = server.requests.map { $0.body.components(separatedBy: "additionalParams%3E").last ?? "" }
-        #expect(ends == ["&optOut=true", "&optOut=true", "", "&optOut=true", "&optOut=false", "&optOut=true", "&optOut=true"])
+        #expect(
+            ends == [
+                "&optOut=true", "&optOut=true", "", "&optOut=true", "&optOut=false", "&optOut=true", "&optOut=true",
+            ]
+        )
         let withParameters = server.requests.map { $0.body.contains("name%3D%22a%22") }
         #expect(withParameters == [true, true, false, false, false, false, false])
         try await server.stop()
