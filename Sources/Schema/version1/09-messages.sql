@@ -217,7 +217,8 @@ DECLARE
 BEGIN
     RETURN QUERY
     WITH named AS MATERIALIZED (
-        SELECT u.n, false AS by_user, s.id, s.application_id, s.exclusion, s.enabled, s.quarantine_status, s.user_key, s.push_token, s.registered_at
+        SELECT u.n, false AS by_user, s.id, s.application_id, s.exclusion, s.enabled, s.quarantine_status, s.user_key, s.push_token,
+            s.registered_at
         FROM unnest($2) WITH ORDINALITY u(subscription_id, n) JOIN subscription s ON s.id = u.subscription_id
         UNION ALL
         SELECT u.n, true, s.id, s.application_id, s.exclusion, s.enabled, s.quarantine_status, s.user_key, s.push_token, s.registered_at
