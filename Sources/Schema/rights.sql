@@ -78,7 +78,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.console_outcomes '
             'pushmta_engine.console_quarantine pushmta_engine.console_quarantined pushmta_engine.console_subscriber '
             -- The composer's.
-            'pushmta_engine.console_add_draft pushmta_engine.console_choices pushmta_engine.console_drafts '
+            'pushmta_engine.code_exclusion pushmta_engine.console_add_draft pushmta_engine.console_choices pushmta_engine.console_drafts '
             'pushmta_engine.console_keep_template pushmta_engine.console_remove_template '
             'pushmta_engine.console_find_reader pushmta_engine.console_preview_values pushmta_engine.console_prove_draft '
             'pushmta_engine.console_remove_draft '

@@ -226,6 +226,9 @@ extension SettingsForm {
         return values
     }
 
+    /// Whether these values let those who opted out have a message, too.
+    static func isOneTimeCode(_ values: [String: String]) -> Bool { values[Setting.code.field] == "true" }
+
     /// Whether these values let only one device of a person have a message.
     static func isOnePerUser(_ values: [String: String]) -> Bool { values[Setting.person.field] == "true" }
 

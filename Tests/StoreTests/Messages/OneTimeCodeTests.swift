@@ -47,6 +47,23 @@ struct OneTimeCodeTests {
         }
     }
 
+    @Test("A page counts them alike")
+    func count() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 6)
+        try await fixture.sql(Self.persons)
+        let application = try await fixture.store.application(named: "shop-ios").id
+        for (isCode, count) in [(true, Int64(3)), (false, 1)] {
+            let found = try await fixture.store.countAudience(
+                nil,
+                applications: [application],
+                isOneTimeCode: isCode,
+                within: .seconds(60)
+            )
+            #expect(found.count == count && found.excluded == 6 - count)
+        }
+    }
+
     @Test("A row of the list of targets is judged alike", arguments: [false, true])
     func targets(onePerUser: Bool) async throws {
         let fixture = try await StoreFixture.make()
