@@ -92,8 +92,12 @@
     NSMutableDictionary *registration = [NSMutableDictionary dictionaryWithDictionary:[NLSForm device]];
     [registration setObject:[NLSForm token:tokenString] forKey:NLSToken];
     [registration setObject:(userKey == nil ? @"" : [[userKey copy] autorelease]) forKey:NLSUserKey];
-    [registration setObject:[NLSForm parametersXML:parameters] forKey:NLSParameters];
+    if (parameters != nil) { [registration setObject:[NLSForm parametersXML:parameters] forKey:NLSParameters]; }
     [self ask:_registrar :@selector(registerDevice:) :registration];
+}
+
+- (void)setOptOut:(BOOL)optedOut {
+    [self ask:_registrar :@selector(setOptOut:) :(optedOut ? @"true" : @"false")];
 }
 
 - (void)track:(NSDictionary *)launchOptions :(NLTrackAction)action {

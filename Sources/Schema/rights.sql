@@ -58,12 +58,13 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_marketing', 'function', 'EXECUTE',
             'pushmta.add_exclusions pushmta.add_seed pushmta.add_targets pushmta.add_template pushmta.applications_of '
             'pushmta.check_content pushmta.check_delivery pushmta.set_delivery_rate pushmta.set_delivery_weight pushmta.set_retry_schedule '
-            'pushmta.create_delivery '
+            'pushmta.create_delivery pushmta.set_one_time_code '
             'pushmta.create_delivery_from_template pushmta.create_exclusion_list pushmta.delivery_status pushmta.duplicate_template '
             'pushmta.find_message pushmta.lift_quarantine pushmta.make_continuous pushmta.pause_delivery pushmta.proof_delivery '
             'pushmta.remove_delivery_exclusions pushmta.remove_exclusions pushmta.remove_seed pushmta.remove_targets '
             'pushmta.remove_template pushmta.resume_delivery pushmta.send_message '
-            'pushmta.send_messages pushmta.set_opt_out pushmta.set_target pushmta.start_delivery pushmta.stop_delivery '
+            'pushmta.send_messages pushmta.set_opt_out pushmta.set_target pushmta.set_user_opt_out pushmta.start_delivery '
+            'pushmta.stop_delivery '
             'pushmta.undo_token_effects pushmta.unregister_device pushmta_engine.token_bar'),
         ('pushmta_monitoring', 'function', 'EXECUTE', 'pushmta.delivery_status pushmta.queue'),
         ('pushmta_console', 'function', 'EXECUTE',
@@ -77,7 +78,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.console_outcomes '
             'pushmta_engine.console_quarantine pushmta_engine.console_quarantined pushmta_engine.console_subscriber '
             -- The composer's.
-            'pushmta_engine.console_add_draft pushmta_engine.console_choices pushmta_engine.console_drafts '
+            'pushmta_engine.code_exclusion pushmta_engine.console_add_draft pushmta_engine.console_choices pushmta_engine.console_drafts '
             'pushmta_engine.console_keep_template pushmta_engine.console_remove_template '
             'pushmta_engine.console_find_reader pushmta_engine.console_prove_draft pushmta_engine.console_read_view '
             'pushmta_engine.console_reader '
@@ -97,6 +98,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.add_targets pushmta.find_message pushmta.make_continuous pushmta.pause_delivery pushmta.resume_delivery '
             'pushmta.send_message pushmta.send_messages pushmta.set_delivery_rate pushmta.set_opt_out pushmta.start_delivery '
             'pushmta.stop_delivery pushmta.unregister_device '
+            'pushmta_engine.api_set_user_opt_out '
             'pushmta_engine.api_applications pushmta_engine.api_create_delivery pushmta_engine.api_deliveries '
             'pushmta_engine.api_device pushmta_engine.api_find_devices pushmta_engine.api_highest_number '
             'pushmta_engine.api_outcomes pushmta_engine.busy_registrations pushmta_engine.current_tracking_keys '

@@ -158,7 +158,7 @@ import Testing
         }
         for settings in [
             #"{"messages_per_second":100}"#, #"{"messages_per_second":1.125}"#, #"{"messages_per_second":1000}"#,
-            #"{"priority":-7,"weight":3}"#, #"{"validity_seconds":5400}"#,
+            #"{"priority":-7,"weight":3}"#, #"{"validity_seconds":5400}"#, #"{"one_time_code":true}"#,
         ] {
             let form = SettingsForm(values: SettingsForm.values(json: settings), catalogue: .english)
             #expect(!form.isWrong && form.json.filter { $0 != " " } == settings, "\(settings): \(form.json)")

@@ -108,8 +108,11 @@ import Testing
         )
         let asked = try await admin.get("/subscribers/1/opt_out").text
         #expect(asked.contains("Opt this person out?") && asked.contains(#"action="/subscribers/1/opt_out""#))
+        let ofAll = try await admin.get("/subscribers/1/opt_out_all").text
+        #expect(ofAll.contains("Opt out of all apps") && ofAll.contains(#"action="/subscribers/1/opt_out_all""#))
         for (action, words) in [
             ("lift", "The quarantine is lifted"), ("opt_out", "this person wants no messages"),
+            ("opt_in", "wants messages again"), ("opt_out_all", "this person wants no messages"),
             ("opt_in", "wants messages again"),
         ] {
             let answer = try await admin.post("/subscribers/1/\(action)")

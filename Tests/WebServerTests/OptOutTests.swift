@@ -9,11 +9,12 @@ import Testing
 
 /// Who wants nothing gets nothing, whatever becomes of the tokens of the device.
 @Suite struct OptOutTests {
-    private func registration(_ token: String, user: String = "ada", device: String? = "d1") throws
+    private func registration(_ token: String, user: String = "ada", device: String? = "d1", optOut: Bool? = nil) throws
         -> PlacedRegistration
     {
         var form = FormParameters()
-        let text = "registrationToken=device-token-\(token)&mobileAppUuid=k&userKey=\(user)"
+        let word = optOut.map { "&optOut=\($0)" } ?? ""
+        let text = "registrationToken=device-token-\(token)&mobileAppUuid=k&userKey=\(user)\(word)"
         try form.read(Array((text + (device.map { "&deviceImei=\($0)" } ?? "")).utf8))
         return try PlacedRegistration(
             DeviceRegistration(form, platform: .android),
@@ -22,9 +23,14 @@ import Testing
         )
     }
 
-    private func register(_ site: StoreSite, _ token: String, user: String = "ada", device: String? = "d1") async throws
-    {
-        _ = try await site.store.register([registration(token, user: user, device: device)])
+    private func register(
+        _ site: StoreSite,
+        _ token: String,
+        user: String = "ada",
+        device: String? = "d1",
+        optOut: Bool? = nil
+    ) async throws {
+        _ = try await site.store.register([registration(token, user: user, device: device, optOut: optOut)])
     }
 
     private func set(_ site: StoreSite, _ token: String, _ optedOut: Bool) async throws {
@@ -138,6 +144,82 @@ import Testing
         #expect(try await enabled(site) == "1 out")
         try await register(site, "2", device: nil)
         #expect(try await enabled(site) == "1 out,2")
+    }
+
+    @Test func whatTheAppSaysHolds() async throws {
+        let site = try await StoreSite.make()
+        try await register(site, "1", device: nil, optOut: true)
+        #expect(try await site.value("SELECT opted_out_at IS NOT NULL FROM pushmta_engine.subscription") == "t")
+        // An app that knows nothing of opt-outs leaves it.
+        try await register(site, "1", device: nil)
+        #expect(try await enabled(site) == "1 out")
+        // Where the device has no id, the app says it of its next token, too.
+        try await register(site, "2", device: nil, optOut: true)
+        #expect(try await enabled(site) == "1 out,2 out")
+        try await register(site, "2", device: nil, optOut: false)
+        #expect(try await enabled(site) == "1 out,2")
+        // The same word, whoever said the other one.
+        try await set(site, "2", true)
+        try await register(site, "2", device: nil)
+        #expect(try await enabled(site) == "1 out,2 out")
+        try await register(site, "2", device: nil, optOut: false)
+        #expect(try await enabled(site) == "1 out,2")
+        try await register(site, "3", user: "ben", optOut: true)
+        try await register(site, "4", user: "ben")
+        #expect(try await enabled(site) == "1 out,2,4 out")
+    }
+
+    /// Any client can send any device id: in again is a word for its own token.
+    @Test func nobodyOptsAnotherTokenInByTheDeviceID() async throws {
+        let site = try await StoreSite.make()
+        try await register(site, "1")
+        try await set(site, "1", true)
+        try await register(site, "2", optOut: false)
+        try await register(site, "2", optOut: false)
+        #expect(try await enabled(site) == "2")
+        try await register(site, "1")
+        #expect(try await enabled(site) == "1 out")
+        try await register(site, "3")
+        #expect(try await enabled(site) == "3 out")
+        // Who knows the person may say it for all.
+        try await set(site, "3", false)
+        try await register(site, "4")
+        #expect(try await enabled(site) == "4")
+    }
+
+    @Test func allOfAUserAreOptedOutAtOnce() async throws {
+        let site = try await StoreSite.make()
+        try await register(site, "1", device: nil)
+        try await register(site, "2", device: nil, optOut: false)
+        try await register(site, "3", user: "ben", device: nil)
+        let service = try await site.value("SELECT min(name) FROM pushmta_engine.service") ?? ""
+        func set(_ isOut: String) async throws -> String? {
+            try await site.value("SELECT pushmta.set_user_opt_out('\(service)', 'ada', \(isOut))")
+        }
+        #expect(try await set("true") == "2")
+        #expect(try await enabled(site) == "1 out,2 out,3")
+        #expect(try await set("true") == "0")
+        let logged = try await site.value(
+            "SELECT string_agg(action || ' ' || detail, ',') FROM pushmta_engine.audit_log WHERE action LIKE 'subscriber.%'"
+        )
+        #expect(logged == "subscriber.opt_out 2 of the user")
+        #expect(try await set("false") == "2")
+        #expect(try await enabled(site) == "1,2,3")
+        // Null narrows, as with set_opt_out.
+        #expect(try await set("null") == "2")
+    }
+
+    @Test func theWordOfTheAppComesByTheForm() async throws {
+        let site = try await WebSite.start()
+        let form = "mobileAppUuid=testIntegrationKey&registrationToken=device-token-1"
+        for (word, isOut) in [("&optOut=true", "t"), ("", "t"), ("&optOut=", "t"), ("&optOut=false", "f")] {
+            #expect(try await site.registerAndroid(form + word).status == 200)
+            #expect(try await site.value("SELECT opted_out FROM pushmta_engine.subscription") == isOut, "\(word)")
+        }
+        let wrong = try await site.registerAndroid(form + "&optOut=maybe")
+        #expect(wrong.status == 400)
+        #expect(try await site.value("SELECT extra IS NULL FROM pushmta_engine.subscription") == "t")
+        try await site.drain()
     }
 
     @Test func itIsLookedUpAndNotSearchedFor() async throws {

@@ -150,10 +150,11 @@ extension Composer {
             return ("–", "", "\(error)")
         }
         let ids = composed.chosen.map(\.id)
+        let isCode = SettingsForm.isOneTimeCode(composed.draft.fields)
         let count: AudienceCount
         do {
             count = try await responder.database.run {
-                try await $0.countAudience(filter, applications: ids, within: limit)
+                try await $0.countAudience(filter, applications: ids, isOneTimeCode: isCode, within: limit)
             }
         } catch let error as StoreError where error.code == .invalid {
             return ("–", "", error.message)

@@ -116,6 +116,7 @@ extension Composer {
             if seed == nil { return nil }
         }
         let applications = composed.chosen.map(\.id)
+        let areCodes = SettingsForm.isOneTimeCode(composed.draft.fields)
         let (id, found) = try await responder.database.run { [seed, number] store in
             let address = try await store.consoleReader(
                 seed: seed,
@@ -129,6 +130,7 @@ extension Composer {
                 try await store.readerValues(
                     address,
                     fields: names ?? [],
+                    areOneTimeCodes: areCodes,
                     by: call.actor,
                     timeout: Self.viewLimit
                 )

@@ -15,6 +15,7 @@ struct SettingsForm: Sendable {
         case pause = "retry_period_seconds"
         case policy = "ambiguity_policy"
         case person = "one_per_user"
+        case code = "one_time_code"
 
         /// The name of its field.
         var field: String { SettingsForm.prefix + rawValue }
@@ -29,7 +30,7 @@ struct SettingsForm: Sendable {
             case .retries: 0...1_000
             // A year.
             case .pause: 1...31_536_000
-            case .schedule, .policy, .person: nil
+            case .schedule, .policy, .person, .code: nil
             }
         }
 
@@ -44,6 +45,7 @@ struct SettingsForm: Sendable {
             case .pause: (.settingPause, .settingPauseHint)
             case .policy: (.settingPolicy, .settingPolicyHint)
             case .person: (.settingPerson, .settingPersonHint)
+            case .code: (.settingCode, .settingCodeHint)
             }
         }
 
@@ -61,6 +63,7 @@ struct SettingsForm: Sendable {
                     (AmbiguityPolicy.report.rawValue, .settingPolicyReport),
                 ]
             case .person: [("false", .settingPersonAll), ("true", .settingPersonOne)]
+            case .code: [("false", .settingCodeNo), ("true", .settingCodeYes)]
             default: []
             }
         }
@@ -152,7 +155,7 @@ struct SettingsForm: Sendable {
         let text = text(setting)
         guard let range = setting.range else {
             guard setting.choices.contains(where: { $0.value == text }) else { return nil }
-            return setting == .person ? .boolean(text == "true") : .string(text)
+            return setting == .person || setting == .code ? .boolean(text == "true") : .string(text)
         }
         switch setting {
         case .rate:
@@ -223,6 +226,9 @@ extension SettingsForm {
         return values
     }
 
+    /// Whether these values let those who opted out have a message, too.
+    static func isOneTimeCode(_ values: [String: String]) -> Bool { values[Setting.code.field] == "true" }
+
     /// Whether these values let only one device of a person have a message.
     static func isOnePerUser(_ values: [String: String]) -> Bool { values[Setting.person.field] == "true" }
 
@@ -244,7 +250,7 @@ extension SettingsForm {
         case .weight: "1"
         case .retries: "5"
         case .pause: catalogue[.settingPauseUsual]
-        case .schedule, .policy, .person: setting.choices.first.map { catalogue[$0.name] } ?? ""
+        case .schedule, .policy, .person, .code: setting.choices.first.map { catalogue[$0.name] } ?? ""
         }
     }
 

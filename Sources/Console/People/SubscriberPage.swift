@@ -17,7 +17,10 @@ struct SubscriberPage: Sendable {
             ConsoleRoute(.get, path, .role(.read)) { try await show($0) },
             ConsoleRoute(.get, path + "/forget", .role(.admin)) { try await confirm($0) },
             ConsoleRoute(.get, path + "/\(SubscriberAction.optOut.rawValue)", .role(.operate)) {
-                try await confirmOptOut($0)
+                try await confirmOptOut($0, .optOut)
+            },
+            ConsoleRoute(.get, path + "/\(SubscriberAction.optOutAll.rawValue)", .role(.operate)) {
+                try await confirmOptOut($0, .optOutAll)
             },
             ConsoleRoute(.post, path + "/forget", .role(.admin)) { call in
                 let id = try call.number("id")
@@ -71,9 +74,11 @@ struct SubscriberPage: Sendable {
     }
 
     /// It is a person's wish, so no user undoes it by mistake: to opt in, ask the person first.
-    private func confirmOptOut(_ call: ConsoleCall) async throws -> ConsoleReply {
+    private func confirmOptOut(_ call: ConsoleCall, _ action: SubscriberAction) async throws -> ConsoleReply {
         let id = try call.number("id")
         let row = try await responder.database.run { try await $0.subscriber(id, by: call.actor) }
+        let isOfAll = action == .optOutAll
+        guard !isOfAll || !row.userKey.isEmpty else { throw ConsoleProblem.notFound }
         let path = "\(SubscriberSearchPage.path)/\(id)"
         return .page(
             ConsolePage(
@@ -81,9 +86,13 @@ struct SubscriberPage: Sendable {
                 title: catalogue[.optOutTitle],
                 [
                     "subject": .text(row.userKey.isEmpty ? catalogue.text(.subscriberTitle, "\(id)") : row.userKey),
-                    "text": .text(catalogue.text(.optOutText, row.application)),
-                    "action": .text("\(path)/\(SubscriberAction.optOut.rawValue)"),
-                    "button": .text(catalogue[.optOutButton]), "back": .text(path),
+                    "text": .text(
+                        isOfAll
+                            ? catalogue.text(.optOutAllText, row.service)
+                            : catalogue.text(.optOutText, row.application)
+                    ),
+                    "action": .text("\(path)/\(action.rawValue)"),
+                    "button": .text(catalogue[isOfAll ? .optOutAllButton : .optOutButton]), "back": .text(path),
                 ]
             )
         )
@@ -174,7 +183,9 @@ struct SubscriberPage: Sendable {
         let mayOperate = call.mayOperate && !isForgotten
         let mayForget = call.session?.role == .admin && !row.userKey.isEmpty && !isForgotten
         return [
-            "mayOptOut": .flag(mayOperate && !row.isOptedOut), "mayOptIn": .flag(mayOperate && row.isOptedOut),
+            "mayOptOut": .flag(mayOperate && !row.isOptedOut),
+            "mayOptOutAll": .flag(mayOperate && !row.userKey.isEmpty && row.others > 0),
+            "mayOptIn": .flag(mayOperate && row.isOptedOut),
             "mayLift": .flag(mayOperate && row.quarantine.status == .quarantine), "mayForget": .flag(mayForget),
             "hasActions": .flag(mayOperate || mayForget),
         ]
@@ -185,7 +196,7 @@ extension Catalogue {
     /// What was done to a subscription.
     func done(_ action: SubscriberAction) -> String {
         switch action {
-        case .optOut: self[.doneOptOut]
+        case .optOut, .optOutAll: self[.doneOptOut]
         case .optIn: self[.doneOptIn]
         case .lift: self[.doneLift]
         }

@@ -156,6 +156,8 @@ extension Catalogue {
             case "sign_in.refused": .auditRefused
             case "delivery.add": .auditDeliveryAdd
             case "delivery.weight": .auditDeliveryWeight
+            case "delivery.one_time_code": .auditOneTimeCode
+            case "delivery.no_code": .auditNoCode
             case "delivery.pause": .auditPause
             case "delivery.resume": .auditResume
             case "delivery.stop": .auditStop

@@ -73,6 +73,9 @@ extension English {
         .optOutTitle: "Opt this person out?",
         .optOutText:
             "This device of {0} gets nothing more, even if the app registers again, until the person wants messages again.",
+        .optOutAllButton: "Opt out of all apps",
+        .optOutAllText:
+            "No device of this user gets anything more from the applications of the service “{0}”, until the person wants messages again.",
         .optInButton: "Opt in again",
         .liftButton: "Lift the quarantine",
         .forgetButton: "Forget this user",

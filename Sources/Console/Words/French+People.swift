@@ -74,6 +74,9 @@ extension French {
         .optOutTitle: "Désinscrire cette personne ?",
         .optOutText:
             "Rien ne sera plus envoyé à cet appareil de {0}, même si l’app s’enregistre à nouveau, jusqu’à ce que la personne veuille à nouveau des messages.",
+        .optOutAllButton: "Désinscrire de toutes les apps",
+        .optOutAllText:
+            "Plus aucun appareil de cet utilisateur ne recevra quoi que ce soit des applications du service « {0} », jusqu’à ce que la personne veuille de nouveau des messages.",
         .optInButton: "Réinscrire",
         .liftButton: "Lever la quarantaine",
         .forgetButton: "Oublier cet utilisateur",

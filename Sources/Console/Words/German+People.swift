@@ -73,6 +73,9 @@ extension German {
         .optOutTitle: "Nachrichten für diese Person abbestellen?",
         .optOutText:
             "An dieses Gerät von {0} geht nichts mehr, auch wenn die App sich wieder registriert, bis die Person wieder Nachrichten will.",
+        .optOutAllButton: "Bei allen Apps abbestellen",
+        .optOutAllText:
+            "Kein Gerät dieses Nutzers bekommt noch etwas von den Anwendungen des Dienstes „{0}“, bis die Person wieder Nachrichten will.",
         .optInButton: "Wieder anmelden",
         .liftButton: "Quarantäne aufheben",
         .forgetButton: "Diesen Benutzer vergessen",

@@ -81,7 +81,7 @@ enum Phrase: String, Sendable, CaseIterable {
         becauseDenylisted, disabledTokenInvalid, disabledTokenMoved, disabledTokenRenewed, disabledUnregistered,
         disabledForgotten, disabledSeed, messagesTitle, messagesNote, messagesCut, noMessages, columnAt, columnTold,
         toldReceived, toldClicked, toldNothing, olderMessages, newestMessages, optOutButton, optOutTitle, optOutText,
-        optInButton, liftButton,
+        optOutAllButton, optOutAllText, optInButton, liftButton,
         forgetButton, forgetTitle, forgetText, doneOptOut, doneOptIn, doneLift, doneForget, quarantineTitle,
         quarantineNote, quarantineCounts, quarantineLatest, noQuarantine, kindDeadToken, kindSoftErrors, columnKind,
         columnSince, olderQuarantine, takeOutcomes, takeNote, auditFind, auditShow, auditOptOut, auditOptIn,
@@ -189,9 +189,9 @@ enum Phrase: String, Sendable, CaseIterable {
         settingRetriesHint, settingSchedule, settingScheduleHint, settingScheduleDaily,
         settingScheduleExponential, settingPause, settingPauseHint, settingPauseUsual, settingPolicy,
         settingPolicyHint, settingPolicyResend, settingPolicyReport, settingPerson, settingPersonHint,
-        settingPersonAll, settingPersonOne, settingUnknown, settingNoNumber, settingSeparator, readerKey, noReader,
-        readerExcluded,
-        readerViewSlow, readerViewProblem, localeSaysNothing, soundDefault
+        settingPersonAll, settingPersonOne, settingCode, settingCodeHint, settingCodeNo, settingCodeYes,
+        factCode, auditOneTimeCode, auditNoCode, settingUnknown, settingNoNumber, settingSeparator, readerKey, noReader,
+        readerExcluded, readerViewSlow, readerViewProblem, localeSaysNothing, soundDefault
     // Messages of a delivery.
     case messagesOfTitle, messagesOfHint, messagesOfNote, showMessages, columnMessage, columnAttempt, noMessagesHere,
         noMessagesSuch, messagesLookedAt, lookOnLower, highestNumbers, lowerNumbers, gatewaySlow,

@@ -24,6 +24,8 @@ public struct PlacedRegistration: Sendable, Hashable {
     public var parameters: String?
     /// Parameters of the request that nobody knows, a JSON object; nil for none.
     public var extra: String?
+    /// What the person has said of an opt-out; nil for nothing.
+    public var optOut: Bool?
     /// Values that are not kept, because too much is undeclared.
     public var dropped = 0
 
@@ -65,6 +67,7 @@ public struct PlacedRegistration: Sendable, Hashable {
         recipient = JSONObjectText.write(recipientFields)
         parameters = JSONObjectText.write(parameterFields) ?? (registration.saysParameters ? "{}" : nil)
         extra = JSONObjectText.write(registration.extra)
+        optOut = registration.optOut
     }
 
     /// Takes over what an earlier registration of the same token and user said and this one leaves out, as the database does
@@ -76,6 +79,7 @@ public struct PlacedRegistration: Sendable, Hashable {
         recipient = recipient ?? earlier.recipient
         parameters = parameters ?? earlier.parameters
         extra = extra ?? earlier.extra
+        optOut = optOut ?? earlier.optOut
     }
 
     /// Registrations that are stored together: of several of one token and user the later ones say all that the earlier ones

@@ -58,7 +58,12 @@ final class CompiledDelivery: Sendable {
             carriesValidity: delivery.validUntil != nil || delivery.isContinuous
         )
         self.fields =
-            fields ?? MessageFields(names: content.fields.map(\.name), withLocale: content.isLocalised)
+            fields
+            ?? MessageFields(
+                names: content.fields.map(\.name),
+                withLocale: content.isLocalised,
+                areOneTimeCodes: delivery.isOneTimeCode
+            )
         (groups, groupCount) = Self.groups(content.templates)
         codec = try MessageIDCodec(deliveryID: delivery.id, trackingKey: delivery.trackingKey)
         retryPolicy = RetryPolicy(

@@ -46,7 +46,12 @@ actor ClientCore {
             let device = await device()
             calls &+= 1
             registrationReplies[calls] = reply
-            let wanted = Registration(token: token, userKey: userKey, parametersXML: parametersXML, device: device)
+            let wanted = WantedRegistration(
+                token: token,
+                userKey: userKey,
+                parametersXML: parametersXML,
+                device: device
+            )
             await perform(registration.handle(.register(wanted, call: calls)))
         case .track(let path, let reply):
             calls &+= 1
@@ -54,6 +59,7 @@ actor ClientCore {
             perform(tracking.handle(.track(path: path, call: calls)))
         case .registration(let event): await perform(registration.handle(event))
         case .tracking(let event): perform(tracking.handle(event))
+        case .optOut(let isOut): await perform(registration.handle(.optOut(isOut)))
         case .forget: await perform(registration.handle(.forget))
         case .retryNow:
             await perform(registration.handle(.retryNow))
@@ -132,12 +138,13 @@ enum ClientCommand: Sendable {
     case register(
         token: String,
         userKey: String,
-        parametersXML: String,
+        parametersXML: String?,
         reply: (@Sendable (RegistrationOutcome) -> Void)?
     )
     case track(path: String?, reply: (@Sendable (TrackingOutcome) -> Void)?)
     case registration(RegistrationMachine.Event)
     case tracking(TrackingMachine.Event)
     case retryNow
+    case optOut(Bool)
     case forget
 }

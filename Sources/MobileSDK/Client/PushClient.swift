@@ -106,6 +106,14 @@ public final class PushClient: Sendable {
         commands.yield(.delegate(WeakDelegate(delegate: delegate)))
     }
 
+    /// Says that the person who uses the app wants no messages (true), or wants them again (false).
+    ///
+    /// It is kept on the device and goes to the server with the registration of that user key, at once if there is one; the delegate
+    /// hears how that ends. A person who wants none stays so with each token that the app has later.
+    public func setOptOut(_ optedOut: Bool) {
+        commands.yield(.optOut(optedOut))
+    }
+
     /// Tries at once to send what is queued, but for hits whose server asked for more time. Call it when the app comes to the
     /// foreground or finds a network.
     public func retryNow() {
@@ -114,7 +122,8 @@ public final class PushClient: Sendable {
 
     /// Forgets what was registered, so that the next call of `registerDevice` sends everything again.
     ///
-    /// Call it when somebody opts out, or signs out. What was queued is dropped; the server is told nothing.
+    /// Call it when somebody signs out. What was queued is dropped; the server is told nothing, and what persons said with
+    /// ``setOptOut(_:)`` stays.
     public func forgetRegistration() {
         commands.yield(.forget)
     }
@@ -141,13 +150,14 @@ extension PushClient {
     /// - Parameters:
     ///   - token: The token from `didRegisterForRemoteNotificationsWithDeviceToken`.
     ///   - userKey: The key that matches the device to a recipient, such as a customer number.
-    ///   - parameters: The subscription parameters that the service declares.
+    ///   - parameters: The subscription parameters that the service declares. Without them a new token of the same user keeps those of
+    ///     the old one; otherwise there are none then.
     ///   - userKeyProof: The token with which your backend proves the user key, where the service asks for one
     ///     (`user_key_trust` signed); see <doc:GettingStarted>.
     public func registerDevice(
         token: Data,
         userKey: String? = nil,
-        parameters: [String: ParameterValue] = [:],
+        parameters: [String: ParameterValue]? = nil,
         userKeyProof: String? = nil
     ) {
         register(RegistrationForm.hex(token), userKey, parameters, userKeyProof, reply: nil)
@@ -160,7 +170,7 @@ extension PushClient {
     @discardableResult public func registerDevice(
         token: Data,
         userKey: String? = nil,
-        parameters: [String: ParameterValue] = [:],
+        parameters: [String: ParameterValue]? = nil,
         userKeyProof: String? = nil
     ) async -> RegistrationOutcome {
         await withCheckedContinuation { continuation in
@@ -181,7 +191,7 @@ extension PushClient {
         additionalParameters: [String: Any]? = nil,
         userKeyProof: String? = nil
     ) {
-        let parameters = ParameterValue.values(additionalParameters)
+        let parameters = additionalParameters.map { ParameterValue.values($0) }
         register(RegistrationForm.token(tokenString), userKey, parameters, userKeyProof, reply: nil)
     }
 
@@ -192,7 +202,7 @@ extension PushClient {
         additionalParameters: [String: Any]? = nil,
         userKeyProof: String? = nil
     ) async -> RegistrationOutcome {
-        let parameters = ParameterValue.values(additionalParameters)
+        let parameters = additionalParameters.map { ParameterValue.values($0) }
         let token = RegistrationForm.token(tokenString)
         return await withCheckedContinuation { continuation in
             register(token, userKey, parameters, userKeyProof) { continuation.resume(returning: $0) }
@@ -202,18 +212,18 @@ extension PushClient {
     private func register(
         _ token: String,
         _ userKey: String?,
-        _ parameters: [String: ParameterValue],
+        _ parameters: [String: ParameterValue]?,
         _ userKeyProof: String?,
         reply: (@Sendable (RegistrationOutcome) -> Void)?
     ) {
         var parameters = parameters
         // An additional parameter, as every SDK can carry one; the server takes it out.
-        if let userKeyProof { parameters["userKeyProof"] = .string(userKeyProof) }
+        if let userKeyProof { parameters = (parameters ?? [:]).merging(["userKeyProof": .string(userKeyProof)]) { $1 } }
         commands.yield(
             .register(
                 token: token,
                 userKey: userKey ?? "",
-                parametersXML: ParametersXML.document(parameters),
+                parametersXML: parameters.map { ParametersXML.document($0) },
                 reply: reply
             )
         )

@@ -11,19 +11,22 @@ enum RegistrationForm {
     /// The form's body. The order of the fields is fixed.
     static func body(_ registration: Registration, integrationKey: String) -> String {
         let device = registration.device
-        let fields = [
-            ("registrationToken", registration.token), ("mobileAppUuid", integrationKey),
-            ("userKey", registration.userKey), ("deviceName", device.name), ("deviceModel", device.model),
-            ("deviceBrand", "Apple"), ("deviceManufacturer", "Apple"), ("osName", device.systemName),
-            ("osVersion", "\(device.systemName) \(device.systemVersion)"), ("osLanguage", device.language),
-            ("additionalParams", registration.parametersXML),
-        ]
+        let fields =
+            [
+                ("registrationToken", registration.token), ("mobileAppUuid", integrationKey),
+                ("userKey", registration.userKey), ("deviceName", device.name), ("deviceModel", device.model),
+                ("deviceBrand", "Apple"), ("deviceManufacturer", "Apple"), ("osName", device.systemName),
+                ("osVersion", "\(device.systemName) \(device.systemVersion)"), ("osLanguage", device.language),
+                ("additionalParams", registration.parametersXML),
+                // Without an opt-out the form is that of Adobe's SDK.
+            ] + (registration.optOut.map { [("optOut", "\($0)")] } ?? [])
         return fields.map { "\($0)=\(PercentEncoding.encode($1))" }.joined(separator: "&")
     }
 
-    /// SHA-256 of token, user key and encoded parameters: two registrations with the same hash say the same.
+    /// SHA-256 of token, user key, encoded parameters and the word of an opt-out: two registrations with the same hash say the same.
     static func hash(_ registration: Registration) -> String {
-        let text = registration.token + registration.userKey + PercentEncoding.encode(registration.parametersXML)
+        let word = registration.optOut.map { $0 ? "out" : "in" } ?? ""
+        let text = registration.token + registration.userKey + PercentEncoding.encode(registration.parametersXML) + word
         return SHA256Digest.hex(Array(text.utf8))
     }
 
@@ -49,6 +52,24 @@ struct Registration: Sendable, Equatable, Codable {
     var userKey: String
     /// The subscription parameters as the document that is sent.
     var parametersXML: String
+    var device: DeviceDescription
+    /// What the person says of an opt-out; nil for nothing.
+    var optOut: Bool?
+
+    /// The same with another word of an opt-out.
+    func saying(_ word: Bool?) -> Registration {
+        var said = self
+        said.optOut = word
+        return said
+    }
+}
+
+/// What an app asks to be registered, before what it leaves out is filled in.
+struct WantedRegistration: Sendable, Equatable {
+    var token: String
+    var userKey: String
+    /// Nil: the app said nothing of parameters.
+    var parametersXML: String?
     var device: DeviceDescription
 }
 

@@ -7,6 +7,10 @@ struct RegistrationMachine: Sendable {
     private struct Flight: Sendable {
         var attempt: UInt64
         var mark: RegistrationRecord.Mark
+        /// What is registered when the server has it: that somebody wants messages again is said once.
+        var settled: RegistrationRecord.Mark
+        /// Whose word that is.
+        var isIn: String?
         var calls: [UInt64]
         var isForgotten = false
     }
@@ -40,12 +44,15 @@ struct RegistrationMachine: Sendable {
             guard key != integrationKey else { return [] }
             integrationKey = key
             return send()
-        case .register(let registration, let call): return register(registration, call)
+        case .register(let wanted, let call): return register(wanted, call)
+        case .optOut(let isOut): return say(isOut)
         case .answered(let attempt, let result): return answered(attempt, result)
         case .timerFired(let number): return number == timer ? send() : []
         case .retryNow: return send()
         case .forget:
-            record = RegistrationRecord()
+            record.registered = nil
+            record.pending = nil
+            record.last = nil
             flight?.isForgotten = true
             flight?.calls += waiting
             waiting = []
@@ -58,8 +65,51 @@ struct RegistrationMachine: Sendable {
         return .init(hash: RegistrationForm.hash(registration), destination: "\(marketingHost) \(integrationKey)")
     }
 
-    private mutating func register(_ registration: Registration, _ call: UInt64) -> [Action] {
+    /// With parameters where the app said nothing of them: a new token of the same user has those of the old one, anything else none.
+    private func completed(_ wanted: WantedRegistration) -> Registration {
+        let isRefresh = record.last.map { $0.userKey == wanted.userKey && $0.token != wanted.token } ?? false
+        return Registration(
+            token: wanted.token,
+            userKey: wanted.userKey,
+            parametersXML: wanted.parametersXML ?? (isRefresh ? record.last?.parametersXML : nil)
+                ?? ParametersXML.document([:]),
+            device: wanted.device
+        )
+    }
+
+    /// With what its user says.
+    private mutating func worded(_ registration: Registration) -> Registration {
+        if let word = record.nextWord {
+            record.words[registration.userKey] = word
+            record.nextWord = nil
+        }
+        return registration.saying(record.words[registration.userKey])
+    }
+
+    /// Keeps what the person says, and sends it with the registration that there is; without one the next registration does.
+    private mutating func say(_ isOut: Bool) -> [Action] {
+        guard let last = record.last else {
+            record.nextWord = isOut
+            return [.store(record)]
+        }
+        record.words[last.userKey] = isOut
+        let registration = worded(last)
+        let isThere = flight == nil && record.registered != nil && record.registered == mark(registration)
+        record.pending = isThere ? nil : registration
+        guard !isThere, flight == nil else { return [.store(record)] }
+        backOff.reset()
+        // What is sent is stored.
+        let sent = send()
+        return sent.isEmpty ? [.store(record)] : sent
+    }
+
+    private mutating func register(_ wanted: WantedRegistration, _ call: UInt64) -> [Action] {
         guard marketingHost != nil else { return [.report(.marketingHostEmpty, calls: [call])] }
+        guard integrationKey != nil else { return [.report(.integrationKeyEmpty, calls: [call])] }
+        let plain = completed(wanted)
+        let isKnown = record.last == plain && record.nextWord == nil
+        record.last = plain
+        let registration = worded(plain)
         guard let mark = mark(registration) else { return [.report(.integrationKeyEmpty, calls: [call])] }
         if flight?.mark == mark {
             flight?.calls += waiting + [call]
@@ -69,7 +119,7 @@ struct RegistrationMachine: Sendable {
             return [.store(record)]
         }
         if flight == nil, record.registered == mark {
-            let isStored = record.pending == nil
+            let isStored = record.pending == nil && isKnown
             record.pending = nil
             return (isStored ? [] : [.store(record)]) + [.report(.success, calls: [call])]
         }
@@ -87,7 +137,14 @@ struct RegistrationMachine: Sendable {
         else { return [] }
         attempts &+= 1
         timer &+= 1
-        flight = Flight(attempt: attempts, mark: mark, calls: waiting)
+        let isIn = pending.optOut == false
+        flight = Flight(
+            attempt: attempts,
+            mark: mark,
+            settled: isIn ? self.mark(pending.saying(nil)) ?? mark : mark,
+            isIn: isIn ? pending.userKey : nil,
+            calls: waiting
+        )
         waiting = []
         record.registered = nil
         let request = PushRequest(
@@ -106,7 +163,10 @@ struct RegistrationMachine: Sendable {
         let isNewest = record.pending.map { (mark($0) ?? flight.mark) == flight.mark } ?? false
         let retries = result.isWorthRetrying && isNewest
         if isNewest, !retries { record.pending = nil }
-        if result.isSuccess, !flight.isForgotten { record.registered = flight.mark }
+        if result.isSuccess {
+            if let user = flight.isIn, record.words[user] == false { record.words[user] = nil }
+            if !flight.isForgotten { record.registered = flight.settled }
+        }
         var actions: [Action] = retries ? [] : [.store(record)]
         // Of tries that nobody waits for, only the end is worth a word.
         if !flight.calls.isEmpty || !result.isWorthRetrying {
@@ -129,7 +189,9 @@ extension RegistrationMachine {
         case marketingHost(String?)
         case integrationKey(String?)
         /// An app's call, with a number for its answer.
-        case register(Registration, call: UInt64)
+        case register(WantedRegistration, call: UInt64)
+        /// The person wants no messages, or wants them again.
+        case optOut(Bool)
         case answered(attempt: UInt64, TransportResult)
         case timerFired(UInt64)
         /// There may be a network again.
@@ -164,6 +226,13 @@ struct RegistrationRecord: Sendable, Equatable, Codable {
     var registered: Mark?
     /// What is still to be sent.
     var pending: Registration?
+    /// The newest that the app asked for, without a word of an opt-out.
+    var last: Registration?
+    /// What persons have said of an opt-out, by user key: true for out, which goes with each of their registrations; false for in again as
+    /// long as the server does not have it. It is said once, as what others say later is newer.
+    var words: [String: Bool] = [:]
+    /// What the person said who registers next.
+    var nextWord: Bool?
 }
 
 /// How a registration ended.

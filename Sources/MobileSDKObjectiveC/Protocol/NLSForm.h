@@ -4,6 +4,8 @@
 extern NSString *const NLSToken;
 extern NSString *const NLSUserKey;
 extern NSString *const NLSParameters;
+/// What the person says of an opt-out: `true` or `false`, or it is not there.
+extern NSString *const NLSOptOut;
 
 /// What is sent, in the form of Adobe's iOS SDK.
 @interface NLSForm : NSObject

@@ -8,6 +8,7 @@
 NSString *const NLSToken = @"registrationToken";
 NSString *const NLSUserKey = @"userKey";
 NSString *const NLSParameters = @"additionalParams";
+NSString *const NLSOptOut = @"optOut";
 
 /// Whether the text is a UUID: 8-4-4-4-12 hexadecimal digits.
 static BOOL isUUID(const char *text) {
@@ -144,7 +145,9 @@ static NSString *valueText(id value) {
     // In the order of Adobe's SDK.
     NSArray *names = [NSArray arrayWithObjects:
         NLSToken, @"mobileAppUuid", NLSUserKey, @"deviceName", @"deviceModel", @"deviceBrand", @"deviceManufacturer", @"osName",
-        @"osVersion", @"osLanguage", NLSParameters, nil];
+        @"osVersion", @"osLanguage", NLSParameters,
+        // Without an opt-out the form is that of Adobe's SDK.
+        [registration objectForKey:NLSOptOut] == nil ? nil : NLSOptOut, nil];
     NSMutableArray *fields = [NSMutableArray array];
     for (NSUInteger index = 0; index < [names count]; index++) {
         NSString *name = [names objectAtIndex:index];

@@ -23,6 +23,12 @@
     NSArray *_registered;
     /// What is still to be sent.
     NSDictionary *_pending;
+    /// The newest that the app asked for, without what its person says of an opt-out.
+    NSDictionary *_last;
+    /// What persons have said of an opt-out, by user key: `true`, or `false` as long as the server does not have it.
+    NSMutableDictionary *_words;
+    /// What the person said who registers next.
+    NSString *_nextWord;
     NLSExchange *_flight;
     NSArray *_flightMark;
     NSUInteger _flightCalls;
@@ -37,6 +43,7 @@
 - (void)setHost:(NSString *)host;
 - (void)setIntegrationKey:(NSString *)key;
 - (void)registerDevice:(NSDictionary *)registration;
+- (void)setOptOut:(NSString *)word;
 - (void)retryNow;
 - (void)forget;
 

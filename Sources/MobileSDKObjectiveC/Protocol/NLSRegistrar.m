@@ -8,6 +8,9 @@
 /// Under which names the file has what it has.
 static NSString *const registeredName = @"registered";
 static NSString *const pendingName = @"pending";
+static NSString *const lastName = @"last";
+static NSString *const wordsName = @"words";
+static NSString *const nextWordName = @"nextWord";
 
 /// A list of texts from a file, or nil.
 static NSArray *texts(id value) {
@@ -18,7 +21,20 @@ static NSArray *texts(id value) {
     return value;
 }
 
+/// A registration from a file, or nil.
+static NSDictionary *registration(id value) {
+    if (![value isKindOfClass:[NSDictionary class]] || texts([value allValues]) == nil || [value objectForKey:NLSToken] == nil
+        || [value objectForKey:NLSUserKey] == nil || [value objectForKey:NLSParameters] == nil) {
+        return nil;
+    }
+    return value;
+}
+
 @interface NLSRegistrar (Sending)
+- (NSDictionary *)complete:(NSDictionary *)registration;
+- (NSDictionary *)worded:(NSDictionary *)registration;
+- (void)setLast:(NSDictionary *)registration;
+- (void)setNextWord:(NSString *)word;
 - (NSArray *)mark:(NSDictionary *)registration;
 - (void)setPending:(NSDictionary *)registration;
 - (void)setRegistered:(NSArray *)mark;
@@ -38,12 +54,13 @@ static NSArray *texts(id value) {
     _backOff = [[NLSBackOff alloc] init];
     NSDictionary *record = [file read];
     _registered = [texts([record objectForKey:registeredName]) retain];
-    id pending = [record objectForKey:pendingName];
-    if ([pending isKindOfClass:[NSDictionary class]] && texts([pending allValues]) != nil
-        && [pending objectForKey:NLSToken] != nil && [pending objectForKey:NLSUserKey] != nil
-        && [pending objectForKey:NLSParameters] != nil) {
-        _pending = [pending retain];
-    }
+    _pending = [registration([record objectForKey:pendingName]) retain];
+    _last = [registration([record objectForKey:lastName]) retain];
+    id words = [record objectForKey:wordsName];
+    BOOL hasWords = [words isKindOfClass:[NSDictionary class]] && texts([words allValues]) != nil;
+    _words = [[NSMutableDictionary alloc] initWithDictionary:(hasWords ? words : [NSDictionary dictionary])];
+    id next = [record objectForKey:nextWordName];
+    if ([next isKindOfClass:[NSString class]]) { _nextWord = [next copy]; }
     return self;
 }
 
@@ -56,6 +73,9 @@ static NSArray *texts(id value) {
     [_key release];
     [_registered release];
     [_pending release];
+    [_last release];
+    [_words release];
+    [_nextWord release];
     [_flight release];
     [_flightMark release];
     [super dealloc];
@@ -77,9 +97,12 @@ static NSArray *texts(id value) {
     [self send];
 }
 
-- (void)registerDevice:(NSDictionary *)registration {
+- (void)registerDevice:(NSDictionary *)wanted {
     if (_base == nil) { return [self report:ACCRegisterDeviceStatusFailureMarketingServerHostnameEmpty reason:nil times:1]; }
     if (_key == nil) { return [self report:ACCRegisterDeviceStatusFailureIntegrationKeyEmpty reason:nil times:1]; }
+    wanted = [self complete:wanted];
+    [self setLast:wanted];
+    NSDictionary *registration = [self worded:wanted];
     NSArray *mark = [self mark:registration];
     if (_flight != nil && [_flightMark isEqual:mark]) {
         _flightCalls += _waiting + 1;
@@ -89,15 +112,29 @@ static NSArray *texts(id value) {
         return [self store];
     }
     if (_flight == nil && [_registered isEqual:mark]) {
-        if (_pending != nil) {
-            [self setPending:nil];
-            [self store];
-        }
+        [self setPending:nil];
+        [self store];
         return [self report:ACCRegisterDeviceStatusSuccess reason:nil times:1];
     }
     [self setPending:registration];
     _waiting++;
     if (_flight != nil) { return [self store]; }
+    [_backOff reset];
+    [self send];
+}
+
+- (void)setOptOut:(NSString *)word {
+    if (_last == nil) {
+        [self setNextWord:word];
+        return [self store];
+    }
+    [_words setObject:word forKey:[_last objectForKey:NLSUserKey]];
+    NSDictionary *registration = [self worded:_last];
+    NSArray *mark = [self mark:registration];
+    BOOL isThere = _flight == nil && mark != nil && [_registered isEqual:mark];
+    [self setPending:(isThere ? nil : registration)];
+    [self store];
+    if (isThere || _flight != nil) { return; }
     [_backOff reset];
     [self send];
 }
@@ -108,6 +145,7 @@ static NSArray *texts(id value) {
 
 - (void)forget {
     [self setPending:nil];
+    [self setLast:nil];
     [self setRegistered:nil];
     _flightIsForgotten = YES;
     _flightCalls += _waiting;
@@ -123,7 +161,41 @@ static NSArray *texts(id value) {
 - (NSArray *)mark:(NSDictionary *)registration {
     if (_base == nil || _key == nil) { return nil; }
     return [NSArray arrayWithObjects:_base, _key, [registration objectForKey:NLSToken], [registration objectForKey:NLSUserKey],
-        [registration objectForKey:NLSParameters], nil];
+        [registration objectForKey:NLSParameters], [registration objectForKey:NLSOptOut], nil];
+}
+
+/// With parameters where the app said nothing of them: a new token of the same user has those of the old one, anything else none.
+- (NSDictionary *)complete:(NSDictionary *)registration {
+    if ([registration objectForKey:NLSParameters] != nil) { return registration; }
+    BOOL isRefresh = [[_last objectForKey:NLSUserKey] isEqual:[registration objectForKey:NLSUserKey]]
+        && ![[_last objectForKey:NLSToken] isEqual:[registration objectForKey:NLSToken]];
+    NSMutableDictionary *completed = [NSMutableDictionary dictionaryWithDictionary:registration];
+    [completed setObject:(isRefresh ? [_last objectForKey:NLSParameters] : [NLSForm parametersXML:nil]) forKey:NLSParameters];
+    return completed;
+}
+
+/// With what its user says: out with every registration, in again until the server has it once, as later words of others are newer.
+- (NSDictionary *)worded:(NSDictionary *)registration {
+    NSString *user = [registration objectForKey:NLSUserKey];
+    if (_nextWord != nil) {
+        [_words setObject:_nextWord forKey:user];
+        [self setNextWord:nil];
+    }
+    NSString *word = [_words objectForKey:user];
+    if (word == nil) { return registration; }
+    NSMutableDictionary *worded = [NSMutableDictionary dictionaryWithDictionary:registration];
+    [worded setObject:word forKey:NLSOptOut];
+    return worded;
+}
+
+- (void)setLast:(NSDictionary *)registration {
+    [_last autorelease];
+    _last = [registration copy];
+}
+
+- (void)setNextWord:(NSString *)word {
+    [_nextWord autorelease];
+    _nextWord = [word copy];
 }
 
 - (void)setPending:(NSDictionary *)registration {
@@ -140,6 +212,9 @@ static NSArray *texts(id value) {
     NSMutableDictionary *record = [NSMutableDictionary dictionary];
     if (_registered != nil) { [record setObject:_registered forKey:registeredName]; }
     if (_pending != nil) { [record setObject:_pending forKey:pendingName]; }
+    if (_last != nil) { [record setObject:_last forKey:lastName]; }
+    if ([_words count] > 0) { [record setObject:_words forKey:wordsName]; }
+    if (_nextWord != nil) { [record setObject:_nextWord forKey:nextWordName]; }
     [_file write:record];
 }
 
@@ -170,7 +245,14 @@ static NSArray *texts(id value) {
     BOOL isNewest = _pending != nil && (mark == nil || [mark isEqual:_flightMark]);
     BOOL retries = [answer isWorthRetrying] && isNewest;
     if (isNewest && !retries) { [self setPending:nil]; }
-    if (answer->status == 200 && !_flightIsForgotten) { [self setRegistered:_flightMark]; }
+    NSArray *settled = _flightMark;
+    // The mark is server, key, token, user, parameters, and a word of an opt-out if there is one.
+    if (answer->status == 200 && [_flightMark count] > 5 && [[_flightMark objectAtIndex:5] isEqual:@"false"]) {
+        NSString *user = [_flightMark objectAtIndex:3];
+        if ([[_words objectForKey:user] isEqual:@"false"]) { [_words removeObjectForKey:user]; }
+        settled = [_flightMark subarrayWithRange:NSMakeRange(0, 5)];
+    }
+    if (answer->status == 200 && !_flightIsForgotten) { [self setRegistered:settled]; }
     if (!retries) { [self store]; }
     // Of tries that nobody waits for, only the end is worth a word.
     if (calls > 0 || ![answer isWorthRetrying]) {

@@ -76,10 +76,16 @@ typedef NS_ENUM(NSInteger, NLTrackAction) {
 /// server or integration key changed.
 ///
 /// The token is text in hexadecimal; brackets and blanks, as `description` of NSData once had them, are taken away. The user key
-/// matches the device to a recipient. Parameters are texts and numbers; other values are not sent.
+/// matches the device to a recipient. Parameters are texts and numbers; other values are not sent. With nil a new token of the same
+/// user keeps those of the old one; otherwise nil is as good as an empty dictionary.
 - (void)registerDevice:(NSString * NEOLANE_NONNULL)tokenString
                       :(NSString * NEOLANE_NULLABLE)userKey
                       :(NSDictionary * NEOLANE_NULLABLE)parameters;
+
+/// Says that the person who uses the app wants no messages (YES), or wants them again (NO). It is kept on the device and goes to the
+/// server with the registration of that user key, at once if there is one; the delegate hears how that ends. A person who wants none
+/// stays so with each token that the app has later.
+- (void)setOptOut:(BOOL)optedOut;
 
 /// Tells the server what happened to a notification: its `userInfo`, or the launch options that carry one.
 - (void)track:(NSDictionary * NEOLANE_NULLABLE)launchOptions :(NLTrackAction)action;
@@ -88,7 +94,8 @@ typedef NS_ENUM(NSInteger, NLTrackAction) {
 /// foreground.
 - (void)retryNow;
 
-/// Forgets what was registered, so that the next `registerDevice` sends everything again. Call it when somebody signs out.
+/// Forgets what was registered, so that the next `registerDevice` sends everything again. Call it when somebody signs out; what
+/// persons said with `setOptOut:` stays.
 - (void)forgetRegistration;
 
 @end

@@ -20,6 +20,9 @@ public struct DeviceRegistration: Sendable, Hashable {
     public var saysParameters: Bool
     /// All other parameters, as sent.
     public var extra: [String: String]
+    /// What the person has said in the app: that they want no messages (true), or messages again (false); nil for nothing. An app says the
+    /// second once, the first with each registration.
+    public var optOut: Bool?
     /// The proof of the user key, which is checked and never stored; nil if there is none.
     public var userKeyProof: String?
 
@@ -33,7 +36,7 @@ public struct DeviceRegistration: Sendable, Hashable {
         "deviceImplementation",
     ]
     private static let otherNames: Set<String> = [
-        "registrationToken", "mobileAppUuid", "userKey", "deviceImei", "deviceUuid", "additionalParams",
+        "registrationToken", "mobileAppUuid", "userKey", "deviceImei", "deviceUuid", "additionalParams", "optOut",
     ]
 
     /// Reads the parameters of a request.
@@ -49,6 +52,12 @@ public struct DeviceRegistration: Sendable, Hashable {
         locale = form["osLanguage"] ?? ""
         device = form.values.filter { Self.deviceNames.contains($0.key) && !$0.value.isEmpty }
         extra = form.values.filter { !Self.deviceNames.contains($0.key) && !Self.otherNames.contains($0.key) }
+        switch form["optOut"] ?? "" {
+        case "true": optOut = true
+        case "false": optOut = false
+        case "": optOut = nil
+        default: throw .optOut
+        }
         let document = form["additionalParams"] ?? ""
         saysParameters = document.utf8.contains { $0 > 0x20 }
         do {
@@ -93,6 +102,7 @@ extension DeviceRegistration {
         self.parameters = parameters ?? [:]
         saysParameters = parameters != nil
         extra = [:]
+        optOut = nil
         userKeyProof = nil
     }
 }
@@ -107,6 +117,8 @@ public enum RegistrationError: Error, Sendable, Hashable, CustomStringConvertibl
     case token(Platform)
     /// `additionalParams` is no document of an SDK.
     case additionalParameters(AdditionalParametersError)
+    /// `optOut` is something else than true or false.
+    case optOut
     /// A value is longer than the database can find again; its name and the most bytes it may have.
     case tooLong(String, limit: Int)
 
@@ -117,6 +129,7 @@ public enum RegistrationError: Error, Sendable, Hashable, CustomStringConvertibl
         case .missing(let name): "Parameter \(name) is missing."
         case .token(let platform): "registrationToken is not \(PushTokenForm.words(platform))."
         case .additionalParameters(let error): error.description
+        case .optOut: "Parameter optOut is true or false."
         case .tooLong(let name, let limit): "Parameter \(name) is longer than \(limit) bytes."
         }
     }

@@ -184,6 +184,12 @@ CREATE FUNCTION pushmta_engine.exclusion_name(code smallint) RETURNS text LANGUA
 COMMENT ON FUNCTION pushmta_engine.exclusion_name(smallint) IS
     'Why somebody is left out: subscription.exclusion, and what preparation adds.';
 
+CREATE FUNCTION pushmta_engine.code_exclusion(exclusion smallint, enabled boolean, quarantine_status smallint) RETURNS smallint
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN exclusion <> 2 THEN exclusion WHEN quarantine_status >= 2 THEN 3 WHEN NOT enabled THEN 1 ELSE 0 END::smallint;
+COMMENT ON FUNCTION pushmta_engine.code_exclusion(smallint, boolean, smallint) IS
+    'A subscription''s exclusion for deliveries of one-time codes, which pass over an opt-out and over nothing else.';
+
 CREATE FUNCTION pushmta_engine.circuit_of(state text, next_probe_at timestamptz) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN next_probe_at IS NULL THEN 'closed' ELSE coalesce(state, 'closed') END;

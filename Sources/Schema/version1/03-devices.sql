@@ -26,6 +26,9 @@ CREATE TABLE pushmta_engine.subscription (
     opted_out boolean NOT NULL DEFAULT false,
     -- When the person said so; null if it was taken over from another subscription.
     opted_out_at timestamptz,
+    -- The app has said by this token that its person wants messages again. Any client can send any device id, so it is no word for the
+    -- device's other tokens.
+    opted_in_here boolean NOT NULL DEFAULT false,
     -- Whether somebody else than the device has said whose it is: a proof, the API, or an import.
     user_key_proven boolean NOT NULL DEFAULT false,
     push_token text NOT NULL CHECK (push_token <> ''),
@@ -160,15 +163,18 @@ COMMENT ON FUNCTION pushmta_engine.registration_proof_keys() IS
 -- * another user on the token: a new subscription, the old one is disabled;
 -- * another token of a device that says which it is: the old one is disabled if it is of the same user. Any client can send any device
 --   id, and no proof of a user proves it, so an address of another user, or of none, ends only when its gateway says so;
--- * who opted out on a device stays opted out there, whatever became of the token: an SDK registers by itself, and only the API
---   opts in. What counts is the subscription of the same device and user that was registered last.
+-- * who opted out on a device stays opted out there, whatever became of the token: an SDK registers by itself. What counts is the
+--   subscription of the same device and user that was registered last;
+-- * what the app says of an opt-out (opt_outs) holds, whatever was said before; null says nothing. Out is narrow, and so a word for the
+--   device and its later tokens; in again is one for this token alone, which nobody but its device knows.
 -- Of several for one token the last counts, and of several of one user's device; each of them ends what was before it. Callers
 -- wait for each other, so that two registrations never miss each other; what else changes subscriptions meanwhile makes
 -- it fail with an error to try again. Joins go by index, one registration at a time, however large the table was when the
 -- statements were planned.
 CREATE FUNCTION pushmta_engine.register_devices(
     application_ids integer[], tokens text[], user_keys text[], device_ids text[], locales text[], time_zones text[],
-    devices text[], recipients text[], parameter_sets text[], extras text[], is_growth boolean DEFAULT true
+    devices text[], recipients text[], parameter_sets text[], extras text[], is_growth boolean DEFAULT true,
+    opt_outs boolean[] DEFAULT NULL
 ) RETURNS TABLE (created integer, updated integer, disabled integer) LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off
     -- While it waits for a row that another transaction has changed, all other registrations wait for it: the caller tries again.
@@ -225,19 +231,23 @@ BEGIN
     WITH given AS MATERIALIZED (
         SELECT g.*
         FROM unnest(targets, application_ids, tokens, user_keys, device_ids, locales, time_zones, devices, recipients,
-            parameter_sets, extras) WITH ORDINALITY
+            parameter_sets, extras, opt_outs) WITH ORDINALITY
             g(target, application_id, push_token, user_key, device_id, locale, time_zone, device, recipient, parameters, extra,
-                n)
+                opt_out, n)
         WHERE g.target >= 0
     ), changed AS (
         UPDATE subscription s SET registered_at = now(), enabled = true, disabled_at = NULL, disabled_reason = '',
             -- A row that comes back may be older than what the person said since.
-            opted_out = CASE WHEN s.enabled OR f.device_id IS NULL THEN s.opted_out ELSE coalesce((
+            opted_out = CASE WHEN f.opt_out IS NOT NULL THEN f.opt_out
+                WHEN s.enabled OR f.device_id IS NULL THEN s.opted_out ELSE coalesce((
                 SELECT o.opted_out
-                FROM (SELECT x.id, x.opted_out, x.user_key, x.registered_at FROM subscription x
+                FROM (SELECT x.id, x.opted_out, x.opted_in_here, x.user_key, x.registered_at FROM subscription x
                     WHERE x.application_id = f.application_id AND x.device_id = f.device_id OFFSET 0) o
-                WHERE o.user_key = f.user_key AND o.registered_at >= s.registered_at
+                WHERE o.user_key = f.user_key AND o.registered_at >= s.registered_at AND (o.opted_out OR NOT o.opted_in_here)
                 ORDER BY o.registered_at DESC, o.id DESC LIMIT 1), s.opted_out) END,
+            opted_out_at = CASE WHEN f.opt_out AND s.opted_out THEN s.opted_out_at WHEN f.opt_out THEN now()
+                WHEN NOT f.opt_out THEN NULL ELSE s.opted_out_at END,
+            opted_in_here = coalesce(NOT f.opt_out, s.opted_in_here),
             device_id = f.device_id, device = coalesce(f.device::jsonb, s.device),
             locale = CASE WHEN f.locale = '' THEN s.locale ELSE f.locale END,
             time_zone = CASE WHEN f.time_zone = '' THEN s.time_zone ELSE f.time_zone END,
@@ -253,15 +263,17 @@ BEGIN
         RETURNING 1
     ), made AS (
         INSERT INTO subscription (application_id, push_token, user_key, device_id, locale, time_zone, device, recipient,
-            parameters, extra, opted_out)
+            parameters, extra, opted_out, opted_out_at, opted_in_here)
         SELECT f.application_id, f.push_token, f.user_key, f.device_id, f.locale, f.time_zone, f.device::jsonb,
             f.recipient::jsonb, f.parameters::jsonb, f.extra::jsonb,
             -- The same user on the same device, which has another token now.
-            CASE WHEN f.device_id IS NULL THEN false ELSE coalesce((
+            CASE WHEN f.opt_out IS NOT NULL THEN f.opt_out WHEN f.device_id IS NULL THEN false ELSE coalesce((
                 SELECT o.opted_out
-                FROM (SELECT x.id, x.opted_out, x.user_key, x.registered_at FROM subscription x
+                FROM (SELECT x.id, x.opted_out, x.opted_in_here, x.user_key, x.registered_at FROM subscription x
                     WHERE x.application_id = f.application_id AND x.device_id = f.device_id OFFSET 0) o
-                WHERE o.user_key = f.user_key ORDER BY o.registered_at DESC, o.id DESC LIMIT 1), false) END
+                WHERE o.user_key = f.user_key AND (o.opted_out OR NOT o.opted_in_here)
+                ORDER BY o.registered_at DESC, o.id DESC LIMIT 1), false) END,
+            CASE WHEN f.opt_out THEN now() END, coalesce(NOT f.opt_out, false)
         FROM given f WHERE f.target = 0 ORDER BY f.n
         RETURNING application_id
     ), grown AS (
@@ -279,9 +291,9 @@ BEGIN
     RETURN NEXT;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.register_devices(
-    integer[], text[], text[], text[], text[], text[], text[], text[], text[], text[], boolean) IS
+    integer[], text[], text[], text[], text[], text[], text[], text[], text[], text[], boolean, boolean[]) IS
     'Stores registrations in the order of the arrays, as if each were its own transaction; is_growth says whether new ones came from '
-    'outside.';
+    'outside, opt_outs what their apps say of an opt-out, null for nothing.';
 
 -- Stores registrations as register_devices does, after it has found out whose the devices are. A claim is
 -- * proven: the user key was said by somebody whom the service trusts, and the subscription notes that;
@@ -317,7 +329,7 @@ COMMENT ON FUNCTION pushmta_engine.busy_registrations(integer[], text[], text[])
 
 CREATE FUNCTION pushmta_engine.register_claims(
     application_ids integer[], tokens text[], user_keys text[], device_ids text[], locales text[], time_zones text[],
-    devices text[], recipients text[], parameter_sets text[], extras text[], claims text[]
+    devices text[], recipients text[], parameter_sets text[], extras text[], claims text[], opt_outs text[] DEFAULT NULL
 ) RETURNS TABLE (created integer, updated integer, disabled integer) LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
 #variable_conflict use_column
@@ -363,7 +375,7 @@ BEGIN
             g(application_id, push_token, user_key, device_id, claim, n)
         ORDER BY g.n);
     RETURN QUERY SELECT r.created, r.updated, r.disabled FROM register_devices(application_ids, tokens, keys, device_ids, locales,
-        time_zones, devices, recipients, parameter_sets, extras) r;
+        time_zones, devices, recipients, parameter_sets, extras, opt_outs => opt_outs::boolean[]) r;
     IF NOT claims && ARRAY['proven', 'kept'] THEN
         RETURN;
     END IF;
@@ -375,7 +387,7 @@ BEGIN
         AND s.enabled AND s.user_key = g.user_key AND NOT s.user_key_proven;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.register_claims(
-    integer[], text[], text[], text[], text[], text[], text[], text[], text[], text[], text[]) IS
+    integer[], text[], text[], text[], text[], text[], text[], text[], text[], text[], text[], text[]) IS
     'Stores registrations as register_devices does, after it has found out whose the devices are.';
 
 CREATE FUNCTION pushmta_engine.unlink_unproven(application integer, behind bigint, most integer)
@@ -440,9 +452,10 @@ BEGIN
         RAISE EXCEPTION 'There is no device %.', device
             USING ERRCODE = 'PM070', HINT = 'pushmta.subscription lists them by id.';
     END IF;
-    UPDATE subscription s SET opted_out = says_no, opted_out_at = CASE WHEN says_no THEN now() END WHERE s.id = device;
+    UPDATE subscription s SET opted_out = says_no, opted_out_at = CASE WHEN says_no THEN now() END, opted_in_here = false
+    WHERE s.id = device;
     -- Registrations look at them.
-    UPDATE subscription s SET opted_out = says_no, opted_out_at = CASE WHEN says_no THEN now() END
+    UPDATE subscription s SET opted_out = says_no, opted_out_at = CASE WHEN says_no THEN now() END, opted_in_here = false
     WHERE s.application_id = named.application_id AND s.device_id = named.device_id AND s.user_key = named.user_key
         AND s.id <> device AND s.opted_out <> says_no;
     GET DIAGNOSTICS others = ROW_COUNT;
@@ -462,7 +475,67 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta.set_opt_out(bigint, boolean) IS
     'Notes that the person behind a device wants nothing, or something again, whichever of the device''s subscriptions it is '
-    'said of. It stays when the device registers again: an SDK does that by itself.';
+    'said of. It stays when the device registers again: an SDK does that by itself. Who opted out in an app that has '
+    'setOptOut is opted out again with its next registration, until that app says otherwise.';
+
+CREATE FUNCTION pushmta_engine.keep_user_opt_out(applications integer[], person text, says_no boolean)
+    RETURNS TABLE (device bigint, changed bigint) LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+DECLARE
+    ids bigint[];
+BEGIN
+    IF coalesce(person, '') = '' THEN
+        RAISE EXCEPTION 'The user key is empty.'
+            USING ERRCODE = 'PM072', HINT = 'Without a user key nobody is known: name a device with pushmta.set_opt_out.';
+    END IF;
+    ids := ARRAY(SELECT s.id FROM subscription s WHERE s.user_key = person AND s.user_key <> '' AND s.application_id = ANY(applications)
+        ORDER BY s.id FOR NO KEY UPDATE);
+    UPDATE subscription s SET opted_out = says_no, opted_out_at = CASE WHEN says_no THEN now() END, opted_in_here = false
+    WHERE s.id = ANY(ids) AND s.opted_out <> says_no;
+    GET DIAGNOSTICS changed = ROW_COUNT;
+    -- What an app has said is nothing any more.
+    UPDATE subscription s SET opted_in_here = false WHERE s.id = ANY(ids) AND s.opted_in_here;
+    device := ids[1];
+    RETURN NEXT;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.keep_user_opt_out(integer[], text, boolean) IS
+    'Does what pushmta.set_opt_out does for all subscriptions of a user in some applications; returns the first of them, and for how '
+    'many that changed anything. The caller logs it.';
+
+CREATE FUNCTION pushmta_engine.note_user_opt_out(applications integer[], person text, says_no boolean) RETURNS bigint LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    kept record;
+BEGIN
+    SELECT k.device, k.changed INTO kept FROM keep_user_opt_out(applications, person, says_no) k;
+    IF kept.changed > 0 THEN
+        -- Never the user''s key: the log outlives the person.
+        PERFORM note_change(CASE WHEN says_no THEN 'subscriber.opt_out' ELSE 'subscriber.opt_in' END, kept.device::text,
+            format('%s of the user', kept.changed));
+    END IF;
+    RETURN kept.changed;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.note_user_opt_out(integer[], text, boolean) IS
+    'Does what keep_user_opt_out does, and logs it under the first of the subscriptions; returns how many were changed.';
+
+CREATE FUNCTION pushmta.set_user_opt_out(service text, user_key text, opted_out boolean, application text DEFAULT NULL) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    apps integer[] := ARRAY(SELECT a.id FROM pushmta_engine.application a JOIN pushmta_engine.service v ON v.id = a.service_id
+        WHERE v.name = service AND (application IS NULL OR a.name = application));
+BEGIN
+    IF NOT EXISTS (SELECT FROM pushmta_engine.service v WHERE v.name = service) THEN
+        RAISE EXCEPTION 'There is no service "%".', coalesce(service, '')
+            USING ERRCODE = 'PM071', HINT = 'pushmta.service lists them.';
+    ELSIF apps = '{}' AND application IS NOT NULL THEN
+        RAISE EXCEPTION 'Service "%" has no application "%".', service, application
+            USING ERRCODE = 'PM001', HINT = 'pushmta.application lists them.';
+    END IF;
+    RETURN note_user_opt_out(apps, user_key, coalesce(opted_out, true));
+END $$;
+COMMENT ON FUNCTION pushmta.set_user_opt_out(text, text, boolean, text) IS
+    'Does what set_opt_out does for all subscriptions that a user has in a service, or in one application of it; returns how many '
+    'were changed. Devices that the user has later are not among them.';
 
 CREATE TABLE pushmta_engine.subscription_import (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

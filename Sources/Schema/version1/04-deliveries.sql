@@ -78,6 +78,8 @@ CREATE TABLE pushmta_engine.delivery (
     target_sql text CHECK (octet_length(target_sql) BETWEEN 1 AND 65536),
     one_per_user boolean NOT NULL DEFAULT false,
     allow_duplicates boolean NOT NULL DEFAULT false,
+    -- Whether it brings a code that somebody has asked for, and so goes to those who opted out, too; see set_one_time_code.
+    one_time_code boolean NOT NULL DEFAULT false,
     -- Of a day of a continuous delivery: whether that one leaves anybody out, which is decided before its start.
     has_exclusions boolean NOT NULL DEFAULT false,
     priority smallint NOT NULL DEFAULT 0 CHECK (priority BETWEEN -100 AND 100),

@@ -95,11 +95,11 @@ BEGIN
     END IF;
     INSERT INTO pushmta_engine.delivery (label, kind, parent_delivery_id, state, content, target_kind, one_per_user,
         allow_duplicates, priority, start_at, started_at, validity, valid_until, ambiguity_policy, max_retries,
-        retry_period_seconds, log_day, target, prepared, has_exclusions, created_by)
+        retry_period_seconds, log_day, target, prepared, one_time_code, has_exclusions, created_by)
     -- A message of its last moment, or of a clock that is set back, has its whole validity.
     SELECT d.label, 'continuous', d.id, 'in_progress', d.content, 'explicit', d.one_per_user, d.allow_duplicates, d.priority,
         now(), now(), d.validity, (day + 2)::timestamp AT TIME ZONE 'UTC' + d.validity, d.ambiguity_policy, d.max_retries,
-        d.retry_period_seconds, day, numbers, true,
+        d.retry_period_seconds, day, numbers, true, d.one_time_code,
         EXISTS (SELECT FROM delivery_exclusion_list l WHERE l.delivery_id = delivery)
             OR EXISTS (SELECT FROM pushmta.delivery_exclusion e WHERE e.delivery_id = delivery), d.created_by
     FROM pushmta_engine.delivery d WHERE d.id = delivery
@@ -211,28 +211,34 @@ CREATE FUNCTION pushmta_engine.message_addressees(delivery bigint, subscription_
     SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
+    is_code boolean := (SELECT d.one_time_code FROM pushmta_engine.delivery d WHERE d.id = $1);
     excludes boolean := EXISTS (SELECT FROM delivery_exclusion_list l WHERE l.delivery_id = $1)
         OR EXISTS (SELECT FROM pushmta.delivery_exclusion e WHERE e.delivery_id = $1);
 BEGIN
     RETURN QUERY
     WITH named AS MATERIALIZED (
-        SELECT u.n, false AS by_user, s.id, s.application_id, s.exclusion, s.user_key, s.push_token, s.registered_at
+        SELECT u.n, false AS by_user, s.id, s.application_id, s.exclusion, s.enabled, s.quarantine_status, s.user_key, s.push_token,
+            s.registered_at
         FROM unnest($2) WITH ORDINALITY u(subscription_id, n) JOIN subscription s ON s.id = u.subscription_id
         UNION ALL
-        SELECT u.n, true, s.id, s.application_id, s.exclusion, s.user_key, s.push_token, s.registered_at
+        SELECT u.n, true, s.id, s.application_id, s.exclusion, s.enabled, s.quarantine_status, s.user_key, s.push_token, s.registered_at
         FROM unnest($3) WITH ORDINALITY u(user_key, n)
         JOIN delivery_application a ON a.delivery_id = $1
         JOIN subscription s ON s.user_key = u.user_key AND s.user_key <> '' AND s.application_id = a.application_id
         UNION ALL
-        SELECT u.n, false, s.id, s.application_id, s.exclusion, s.user_key, s.push_token, s.registered_at
+        SELECT u.n, false, s.id, s.application_id, s.exclusion, s.enabled, s.quarantine_status, s.user_key, s.push_token, s.registered_at
         FROM unnest($4) WITH ORDINALITY u(push_token, n)
         JOIN delivery_application a ON a.delivery_id = $1
         JOIN subscription s ON s.application_id = a.application_id AND s.push_token = u.push_token AND s.enabled
         UNION ALL
-        SELECT u.n, false, s.id, s.application_id, s.exclusion, s.user_key, s.push_token, s.registered_at
+        SELECT u.n, false, s.id, s.application_id, s.exclusion, s.enabled, s.quarantine_status, s.user_key, s.push_token, s.registered_at
         FROM unnest($4) WITH ORDINALITY u(push_token, n)
         JOIN delivery_application a ON a.delivery_id = $1
         JOIN subscription s ON s.application_id = a.application_id AND s.push_token = u.push_token AND NOT s.enabled
+    ), weighed AS (
+        SELECT m.n, m.by_user, m.id, m.application_id, m.user_key, m.push_token, m.registered_at,
+            CASE WHEN is_code THEN code_exclusion(m.exclusion, m.enabled, m.quarantine_status) ELSE m.exclusion END AS exclusion
+        FROM named m
     ), judged AS (
         SELECT n.n, n.by_user, n.id, n.application_id, a.external_account_id, p.platform, p.environment, n.push_token, n.registered_at,
             CASE WHEN n.exclusion <> 0 THEN n.exclusion WHEN NOT excludes THEN 0::smallint WHEN
@@ -246,7 +252,7 @@ BEGIN
                 OR EXISTS (SELECT FROM pushmta.delivery_exclusion e WHERE e.delivery_id = $1 AND e.user_key = n.user_key)
                 OR EXISTS (SELECT FROM pushmta.delivery_exclusion e WHERE e.delivery_id = $1 AND e.push_token = n.push_token)
             THEN 7::smallint ELSE 0::smallint END AS exclusion
-        FROM named n
+        FROM weighed n
         JOIN delivery_application a ON a.delivery_id = $1 AND a.application_id = n.application_id
         JOIN application p ON p.id = n.application_id
     ), ranked AS (
@@ -627,7 +633,8 @@ BEGIN
                 AND h.last_heartbeat > clock_timestamp() - interval '15 seconds')
         INTO reached, ids, application, account, day_date, highest, day_priority, day_validity, sleeps
         FROM pushmta_engine.delivery d
-        JOIN subscription s ON s.id = subscription_id AND s.exclusion = 0
+        JOIN subscription s ON s.id = subscription_id
+            AND (s.exclusion = 0 OR d.one_time_code AND code_exclusion(s.exclusion, s.enabled, s.quarantine_status) = 0)
         JOIN delivery_application a ON a.delivery_id = delivery AND a.application_id = s.application_id
         WHERE d.id = day AND d.kind = 'continuous' AND d.parent_delivery_id = delivery AND d.state = 'in_progress'
             AND d.log_day >= message_day() AND NOT d.has_exclusions;
@@ -646,10 +653,12 @@ BEGIN
             JOIN delivery_application a ON a.delivery_id = delivery
             CROSS JOIN LATERAL (
                 SELECT s.id, s.application_id FROM subscription s
-                WHERE s.user_key = user_key AND s.user_key <> '' AND s.application_id = a.application_id AND s.exclusion = 0
+                WHERE s.user_key = user_key AND s.user_key <> '' AND s.application_id = a.application_id
+                    AND (s.exclusion = 0 OR d.one_time_code AND code_exclusion(s.exclusion, s.enabled, s.quarantine_status) = 0)
                 UNION ALL
                 SELECT s.id, s.application_id FROM subscription s
-                WHERE s.push_token = token AND s.application_id = a.application_id AND s.enabled AND s.exclusion = 0
+                WHERE s.push_token = token AND s.application_id = a.application_id AND s.enabled
+                    AND (s.exclusion = 0 OR d.one_time_code AND code_exclusion(s.exclusion, s.enabled, s.quarantine_status) = 0)
             ) s
             WHERE d.id = day AND d.kind = 'continuous' AND d.parent_delivery_id = delivery AND d.state = 'in_progress'
                 AND d.log_day >= message_day() AND NOT d.has_exclusions

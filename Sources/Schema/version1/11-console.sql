@@ -702,13 +702,24 @@ CREATE FUNCTION pushmta_engine.console_change_subscriber(token bytea, moment tim
 #variable_conflict use_variable
 DECLARE
     who text := console_user_of(token, moment, idle, ARRAY['operate', 'admin']);
+    detail text := '';
+    person record;
 BEGIN
     CASE action
         WHEN 'opt_out' THEN PERFORM keep_opt_out(subscription, true);
         WHEN 'opt_in' THEN PERFORM keep_opt_out(subscription, false);
         WHEN 'lift' THEN PERFORM end_quarantine(subscription);
+        WHEN 'opt_out_all' THEN
+            SELECT s.user_key, ARRAY(SELECT o.id FROM application o WHERE o.service_id = a.service_id) AS apps INTO person
+            FROM subscription s JOIN application a ON a.id = s.application_id WHERE s.id = subscription;
+            IF NOT FOUND THEN
+                RAISE EXCEPTION 'There is no device %.', subscription
+                    USING ERRCODE = 'PM070', HINT = 'pushmta.subscription lists them by id.';
+            END IF;
+            action := 'opt_out';
+            detail := (SELECT format('%s of the user', k.changed) FROM keep_user_opt_out(person.apps, person.user_key, true) k);
     END CASE;
-    PERFORM note_audit(who, 'subscriber.' || action, subscription::text, '', address);
+    PERFORM note_audit(who, 'subscriber.' || action, subscription::text, detail, address);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_change_subscriber(bytea, timestamptz, interval, text, text, bigint) IS
     'Notes that a person wants no messages, or wants them again, or takes a subscription out of quarantine, for somebody who has signed '
@@ -978,7 +989,8 @@ DECLARE
     old_state text;
     made bigint;
     wrong record;
-    problem text := template_problem(settings);
+    is_code boolean := coalesce((settings ->> 'one_time_code')::boolean, false);
+    problem text := template_problem(settings - 'one_time_code');
 BEGIN
     IF problem IS NOT NULL THEN
         RAISE EXCEPTION 'The settings of draft % are wrong: %.', held.id, problem
@@ -1002,6 +1014,7 @@ BEGIN
         messages_per_second => (settings ->> 'messages_per_second')::double precision);
     PERFORM pushmta.set_delivery_weight(made, coalesce((settings ->> 'weight')::integer, 1));
     PERFORM pushmta.set_target(made, coalesce(filter, ''), exclude);
+    PERFORM keep_one_time_code(made, is_code);
     SELECT c.subject, c.problem, c.remedy INTO wrong FROM pushmta.check_delivery(made) c LIMIT 1;
     IF FOUND THEN
         RAISE EXCEPTION 'The delivery cannot be sent: %, %.', wrong.subject, rtrim(wrong.problem, '.')
@@ -1050,6 +1063,9 @@ BEGIN
         draft = to_jsonb(held) || jsonb_build_object('delivery_id', made, 'delivery_version', held.version)
     WHERE d.id = made;
     DELETE FROM console_draft d WHERE d.id = draft;
+    IF (SELECT d.one_time_code FROM pushmta_engine.delivery d WHERE d.id = made) THEN
+        PERFORM note_audit(who, 'delivery.one_time_code', made::text, held.label, address);
+    END IF;
     PERFORM note_audit(who, 'delivery.start', made::text, held.label, address);
     RETURN made;
 END $$;

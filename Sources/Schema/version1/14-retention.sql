@@ -448,7 +448,8 @@ BEGIN
     -- Shorter than any token, so that no registration finds it.
     UPDATE subscription s SET push_token = 'none', user_key = '', recipient = NULL, parameters = NULL, locale = '', time_zone = '',
         device_id = NULL, device = NULL, extra = NULL, enabled = false, disabled_at = now(), disabled_reason = 'forgotten',
-        opted_out = false, opted_out_at = NULL, quarantine_status = 0, quarantine_reason = '', quarantined_at = NULL, soft_errors = 0
+        opted_out = false, opted_out_at = NULL, opted_in_here = false, quarantine_status = 0, quarantine_reason = '',
+        quarantined_at = NULL, soft_errors = 0
     WHERE s.id = ANY(ids);
     GET DIAGNOSTICS subscriptions = ROW_COUNT;
     INSERT INTO pushmta_engine.forgotten_subscription AS f (subscription_id, left_through)

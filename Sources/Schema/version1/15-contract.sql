@@ -54,7 +54,9 @@ SELECT d.id, d.label, d.kind, d.state, d.state_reason, d.priority,
             WHERE EXISTS (SELECT FROM pushmta_engine.delivery_part p WHERE p.application_id = w.application_id
                 AND p.external_account_id = w.external_account_id AND p.waits_for = w.reason AND p.state <> 'done'
                 AND p.delivery_id = d.id)), '')
-        ELSE '' END AS waiting_reason
+        ELSE '' END AS waiting_reason,
+    -- Whether it goes to those who opted out, too.
+    d.one_time_code
 FROM pushmta_engine.delivery d
 LEFT JOIN pushmta_engine.delivery_sum u ON u.delivery_id = d.id
 LEFT JOIN LATERAL (
@@ -306,6 +308,36 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta.set_retry_schedule(bigint, text) IS
     'Sets how the attempts of a delivery are spread: daily, exponential, or default, that of its kind.';
+
+CREATE FUNCTION pushmta_engine.keep_one_time_code(delivery bigint, one_time_code boolean) RETURNS boolean LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    found_state text := lock_delivery(delivery);
+BEGIN
+    IF found_state <> 'editing' THEN
+        RAISE EXCEPTION 'Delivery % is %: whether it brings one-time codes can no longer be changed.', delivery, found_state
+            USING ERRCODE = 'PM006', HINT = 'Say it before start_delivery, or create another delivery.';
+    END IF;
+    UPDATE pushmta_engine.delivery d SET one_time_code = keep_one_time_code.one_time_code, changed_at = now()
+    WHERE d.id = delivery AND d.one_time_code <> keep_one_time_code.one_time_code;
+    RETURN FOUND;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.keep_one_time_code(bigint, boolean) IS
+    'Does what pushmta.set_one_time_code does, and returns whether that changed anything. The caller logs it.';
+
+CREATE FUNCTION pushmta.set_one_time_code(delivery bigint, one_time_code boolean DEFAULT true) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    IF keep_one_time_code(delivery, coalesce(one_time_code, false)) THEN
+        PERFORM note_change(CASE WHEN one_time_code THEN 'delivery.one_time_code' ELSE 'delivery.no_code' END, delivery::text,
+            (SELECT d.label FROM pushmta_engine.delivery d WHERE d.id = delivery));
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta.set_one_time_code(bigint, boolean) IS
+    'Says, before its start, that a delivery brings a code that somebody has asked for, such as one for signing in: it goes to those '
+    'who opted out, too. Disabled tokens, quarantine and exclusion lists hold as ever. It is in the audit log who said so.';
 
 CREATE FUNCTION pushmta.set_target(
     delivery bigint, filter text DEFAULT NULL, exclude text[] DEFAULT NULL, allow_duplicates boolean DEFAULT NULL

@@ -27,7 +27,9 @@ BEGIN
             WHEN 'explicit_targets' THEN setting.type = 'boolean'
             WHEN 'ambiguity_policy' THEN coalesce(setting.text, '') IN ('resend', 'report')
         END;
-        IF is_right IS NULL THEN
+        IF setting.key = 'one_time_code' THEN
+            RETURN 'one_time_code is said by each delivery for itself, as it passes over opt-outs';
+        ELSIF is_right IS NULL THEN
             RETURN format('there is no setting "%s"', left(setting.key, 64));
         ELSIF NOT is_right THEN
             RETURN format('%s cannot be %s%s', setting.key, left(setting.value::text, 64), CASE setting.key

@@ -36,10 +36,20 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.api_find_devices(integer[], text, text, integer) IS
     'The devices that have a push token, or are a user''s, in some applications (null: in all); the last registered first.';
 
+CREATE FUNCTION pushmta_engine.api_set_user_opt_out(applications integer[], person text, opted_out boolean) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    RETURN note_user_opt_out(coalesce(applications, ARRAY(SELECT a.id FROM pushmta_engine.application a)), person,
+        coalesce(opted_out, true));
+END $$;
+COMMENT ON FUNCTION pushmta_engine.api_set_user_opt_out(integer[], text, boolean) IS
+    'What pushmta.set_user_opt_out does, in some applications (null: in all).';
+
 CREATE FUNCTION pushmta_engine.api_create_delivery(
     label text, applications text[], content text, continuous boolean, priority integer, validity_seconds bigint,
     explicit_targets boolean, one_per_user boolean, ambiguity_policy text, max_retries integer, retry_period_seconds integer,
-    filter text, exclude text[], retry_schedule text, messages_per_second double precision
+    filter text, exclude text[], retry_schedule text, messages_per_second double precision, one_time_code boolean
 ) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
@@ -49,6 +59,9 @@ DECLARE
         max_retries => max_retries, retry_period_seconds => retry_period_seconds, retry_schedule => retry_schedule,
         messages_per_second => messages_per_second);
 BEGIN
+    IF one_time_code THEN
+        PERFORM pushmta.set_one_time_code(made);
+    END IF;
     IF continuous THEN
         PERFORM pushmta.make_continuous(made);
     END IF;
@@ -58,20 +71,22 @@ BEGIN
     RETURN made;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.api_create_delivery(
-    text, text[], text, boolean, integer, bigint, boolean, boolean, text, integer, integer, text, text[], text, double precision) IS
+    text, text[], text, boolean, integer, bigint, boolean, boolean, text, integer, integer, text, text[], text, double precision,
+    boolean) IS
     'Creates a delivery whole or not at all: with its kind, its filter and its exclusion lists (null: none).';
 
 CREATE FUNCTION pushmta_engine.api_deliveries(lowest bigint, highest bigint, only_applications integer[], most integer)
     RETURNS TABLE (id bigint, label text, kind text, state text, state_reason text, priority integer, target bigint,
         excluded bigint, pending bigint, sent bigint, failed bigint, ignored bigint, not_applicable bigint, canceled bigint,
         unknown bigint, prepared boolean, created_at timestamptz, start_at timestamptz, started_at timestamptz,
-        finished_at timestamptz, valid_until timestamptz, snapshot_at timestamptz, applications text[], parent_id bigint)
+        finished_at timestamptz, valid_until timestamptz, snapshot_at timestamptz, applications text[], parent_id bigint,
+        one_time_code boolean)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
         SELECT p.id, p.label, p.kind, p.state, p.state_reason, p.priority::integer, p.target, p.excluded, p.pending, p.sent, p.failed,
             p.ignored, p.not_applicable, p.canceled, p.unknown, p.prepared, p.created_at, p.start_at, p.started_at, p.finished_at,
             p.valid_until, p.snapshot_at,
             ARRAY(SELECT a.name FROM delivery_application x JOIN application a ON a.id = x.application_id
-                WHERE x.delivery_id = p.id ORDER BY a.name), w.parent_delivery_id
+                WHERE x.delivery_id = p.id ORDER BY a.name), w.parent_delivery_id, p.one_time_code
         FROM (SELECT d.id, d.parent_delivery_id FROM pushmta_engine.delivery d
             WHERE d.id BETWEEN lowest AND highest AND (only_applications IS NULL OR NOT EXISTS (
                 SELECT FROM delivery_application x WHERE x.delivery_id = d.id AND NOT x.application_id = ANY(only_applications)))

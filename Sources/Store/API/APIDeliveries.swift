@@ -57,6 +57,8 @@ public struct APIDeliveryRow: Sendable {
     public let applications: [String]
     /// The delivery that it is a day or a proof of.
     public let parentID: Int64?
+    /// Whether it goes to those who opted out, too.
+    public let isOneTimeCode: Bool
 }
 
 extension Store {
@@ -75,7 +77,7 @@ extension Store {
             pushmta_engine.api_create_delivery(label => $1, applications => $2, content => $3, continuous => $4,
                 priority => $5::integer, validity_seconds => $6, explicit_targets => $7, one_per_user => $8, ambiguity_policy => $9,
                 max_retries => $10, retry_period_seconds => $11::integer, filter => $12::text, exclude => $13::text[],
-                retry_schedule => $14, messages_per_second => $15)
+                retry_schedule => $14, messages_per_second => $15, one_time_code => $16)
             """,
             [
                 .text(new.label), .textArray(new.applications), .text(new.content), .bool(isContinuous),
@@ -83,7 +85,7 @@ extension Store {
                 .bool(new.onePerUser), .text(new.ambiguityPolicy.rawValue), .int32(new.maxRetries),
                 new.retryPeriodSeconds.map(PostgresValue.int32) ?? .null, .textOrNull(filter),
                 exclude.map { .textArray($0) } ?? .null, .text(new.retrySchedule.rawValue),
-                new.messagesPerSecond.map(PostgresValue.double) ?? .null,
+                new.messagesPerSecond.map(PostgresValue.double) ?? .null, .bool(new.isOneTimeCode),
             ]
         )
         return try result.int64(0, 0)
@@ -113,7 +115,7 @@ extension Store {
             """
             SELECT d.id, d.label, d.kind, d.state, d.state_reason, d.priority, d.target, d.excluded, d.pending, d.sent, d.failed,
                 d.ignored, d.not_applicable, d.canceled, d.unknown, d.prepared, d.created_at, d.start_at, d.started_at,
-                d.finished_at, d.valid_until, d.snapshot_at, d.applications, d.parent_id
+                d.finished_at, d.valid_until, d.snapshot_at, d.applications, d.parent_id, d.one_time_code
             FROM pushmta_engine.api_deliveries($1, $2, $3::integer[], $4::integer) d
             """,
             [
@@ -151,7 +153,8 @@ extension Store {
             validUntil: try rows.timeOrNil(row, 20),
             asOf: try rows.time(row, 21),
             applications: try rows.textArray(row, 22).compactMap(\.self),
-            parentID: try rows.int64OrNil(row, 23)
+            parentID: try rows.int64OrNil(row, 23),
+            isOneTimeCode: try rows.bool(row, 24)
         )
     }
 }

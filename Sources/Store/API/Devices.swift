@@ -68,6 +68,14 @@ extension Store {
         try await change("pushmta.set_opt_out($1, $2)", [.int64(id), .bool(optedOut)])
     }
 
+    /// Notes the same of all devices that a user has in some applications, nil for all; returns how many were changed.
+    public func setOptOut(ofUser key: String, applications: [Int32]?, _ optedOut: Bool) async throws -> Int64 {
+        try await change(
+            "pushmta_engine.api_set_user_opt_out($1::integer[], $2, $3)",
+            [applications.map(PostgresValue.int32Array) ?? .null, .text(key), .bool(optedOut)]
+        ).int64(0, 0)
+    }
+
     private func findDevices(_ wanted: [PostgresValue], _ applications: [Int32]?, _ limit: Int32) async throws
         -> [DeviceRow]
     {

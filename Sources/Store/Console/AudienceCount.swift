@@ -31,15 +31,23 @@ extension Store {
     /// Half of the time is for counting; what is left then is estimated from a sample in the other half, and once at least. Exclusion lists
     /// and double push tokens are not looked at: preparation is. Throws ``StoreError`` of code `invalid` for a filter that compares what
     /// cannot be compared.
-    public func countAudience(_ filter: TargetFilter?, applications: [Int32], within limit: Duration) async throws
-        -> AudienceCount
-    {
+    ///
+    /// - Parameter isOneTimeCode: whether those who opted out count as reached.
+    public func countAudience(
+        _ filter: TargetFilter?,
+        applications: [Int32],
+        isOneTimeCode: Bool = false,
+        within limit: Duration
+    ) async throws -> AudienceCount {
         if let filter, !filter.mappingColumns.isEmpty {
             return AudienceCount(count: 0, excluded: 0, needsMapping: true)
         }
         let start = try await databaseClock()
+        var target = ChunkTarget()
+        target.isOneTimeCode = isOneTimeCode
         let counter = AudienceCounter(
             store: self,
+            exclusion: target.exclusionSQL(of: "s"),
             condition: try filter.map { try FilterSQL($0, firstParameter: 4, mapping: nil, start: start) }
         )
         let deadline = ContinuousClock.now.advanced(by: limit)
@@ -74,6 +82,8 @@ struct AudienceCounter {
     }
 
     let store: Store
+    /// Why a subscription `s` gets nothing, 0 if it gets something.
+    var exclusion = "s.exclusion"
     let condition: FilterSQL?
 
     /// Subscriptions of a step: some 20 milliseconds where each has to be read.
@@ -95,7 +105,7 @@ struct AudienceCounter {
                 """
                 SELECT count(*) FILTER (WHERE c.chosen AND c.exclusion = 0), count(*) FILTER (WHERE c.chosen AND c.exclusion <> 0),
                     count(*), coalesce(max(c.id), 0)
-                FROM (SELECT s.id, s.exclusion, (\(condition?.condition ?? "true")) AS chosen
+                FROM (SELECT s.id, \(exclusion) AS exclusion, (\(condition?.condition ?? "true")) AS chosen
                     FROM pushmta_engine.console_audience s WHERE (s.application_id, s.id) > ($1, $2) AND s.application_id = $1
                     ORDER BY s.application_id, s.id LIMIT $3) c
                 """,
@@ -186,7 +196,7 @@ struct AudienceCounter {
             }
         }
         let result = try await store.query(
-            Self.sampleSQL(condition?.condition ?? "true"),
+            Self.sampleSQL(condition?.condition ?? "true", exclusion: exclusion),
             [.int32Array(applications), .int64Array(lows), .int64(Self.width)] + (condition?.parameters ?? [])
         )
         return try store.all(result) { rows, row in
@@ -195,11 +205,11 @@ struct AudienceCounter {
     }
 
     /// Parameters: the application and the first id of each window, and how many ids a window has.
-    static func sampleSQL(_ condition: String) -> String {
+    static func sampleSQL(_ condition: String, exclusion: String = "s.exclusion") -> String {
         """
         SELECT w.application, count(*) FILTER (WHERE c.exclusion = 0), count(*) FILTER (WHERE c.exclusion <> 0)
         FROM unnest($1::integer[], $2::bigint[]) WITH ORDINALITY w(application, low, n)
-        CROSS JOIN LATERAL (SELECT s.exclusion, (\(condition)) AS chosen FROM pushmta_engine.console_audience s
+        CROSS JOIN LATERAL (SELECT \(exclusion) AS exclusion, (\(condition)) AS chosen FROM pushmta_engine.console_audience s
             WHERE s.application_id = w.application AND s.id >= w.low AND s.id < w.low + $3 OFFSET 0) c
         WHERE c.chosen GROUP BY w.n, w.application
         """

@@ -105,6 +105,8 @@ public struct SubscriberQuarantine: Sendable, Hashable {
 public enum SubscriberAction: String, Sendable, CaseIterable {
     /// The person wants no messages.
     case optOut = "opt_out"
+    /// The person wants no messages from any application of the service.
+    case optOutAll = "opt_out_all"
     /// The person wants messages again.
     case optIn = "opt_in"
     /// What gateways said of its push token was a mistake.

@@ -29,6 +29,8 @@ public struct NewDelivery: Sendable {
     public var messagesPerSecond: Double?
     /// Whether messages are added to it after its start; then its validity counts for each of them.
     public var isContinuous = false
+    /// Whether it brings a code that somebody has asked for, and so goes to those who opted out, too.
+    public var isOneTimeCode = false
 
     /// A delivery to all subscribers of the applications.
     public init(
@@ -65,11 +67,12 @@ extension Store {
         try NameCheck.validity(delivery.validitySeconds)
         let result = try await query(
             """
-            SELECT CASE WHEN $11 THEN pushmta.make_continuous(c.id) ELSE c.id END
+            SELECT CASE WHEN $11 THEN pushmta.make_continuous(k.id) ELSE k.id END
             FROM pushmta.create_delivery(label => $1, applications => $2, content => $3::text, priority => $4::integer,
                 validity => make_interval(secs => $5::double precision), explicit_targets => $6, one_per_user => $7,
                 ambiguity_policy => $8, max_retries => $9, retry_period_seconds => $10::integer, retry_schedule => $12,
                 messages_per_second => $13) c(id)
+            CROSS JOIN LATERAL (SELECT CASE WHEN $14 THEN (SELECT c.id FROM pushmta.set_one_time_code(c.id)) ELSE c.id END AS id) k
             """,
             [
                 .text(delivery.label), .textArray(delivery.applications), .text(delivery.content),
@@ -78,9 +81,15 @@ extension Store {
                 .bool(delivery.onePerUser), .text(delivery.ambiguityPolicy.rawValue), .int32(delivery.maxRetries),
                 delivery.retryPeriodSeconds.map(PostgresValue.int32) ?? .null, .bool(delivery.isContinuous),
                 .text(delivery.retrySchedule.rawValue), delivery.messagesPerSecond.map(PostgresValue.double) ?? .null,
+                .bool(delivery.isOneTimeCode),
             ]
         )
         return try result.int64(0, 0)
+    }
+
+    /// Says, before its start, whether a delivery brings one-time codes.
+    public func setOneTimeCode(_ id: Int64, _ isCode: Bool) async throws {
+        try await change("pushmta.set_one_time_code($1, $2)", [.int64(id), .bool(isCode)])
     }
 
     /// Starts a delivery now.

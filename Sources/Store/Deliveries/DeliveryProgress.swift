@@ -57,6 +57,8 @@ public struct DeliveryProgress: Sendable {
     public let parentID: Int64?
     /// Why it cannot be prepared now, or messages of it cannot be loaded, "" if nothing is waited for.
     public let waitingReason: String
+    /// Whether it brings one-time codes, and so goes to those who opted out, too.
+    public let isOneTimeCode: Bool
 
     /// Why it is in its state, or what it waits for, on one line: a reason has a line for each thing that is wrong.
     public var reasonLine: String {
@@ -100,7 +102,8 @@ public struct DeliveryProgress: Sendable {
         now: DatabaseTime,
         kind: DeliveryKind = .batch,
         parentID: Int64? = nil,
-        waitingReason: String = ""
+        waitingReason: String = "",
+        isOneTimeCode: Bool = false
     ) {
         self.id = id
         self.label = label
@@ -129,6 +132,7 @@ public struct DeliveryProgress: Sendable {
         self.kind = kind
         self.parentID = parentID
         self.waitingReason = waitingReason
+        self.isOneTimeCode = isOneTimeCode
     }
 }
 
@@ -258,7 +262,7 @@ extension Store {
         p.id, p.label, p.state, p.state_reason, p.target, p.excluded, p.pending, p.sent, p.failed, p.ignored,
         p.not_applicable, p.canceled, p.unknown, p.late_outcomes, p.resent_after_ambiguity, p.journal_replayed,
         p.parts_ready, p.parts_claimed, p.parts_waiting, p.parts_done, p.prepared, p.started_at, p.finished_at, p.snapshot_at,
-        p.kind, p.parent_delivery_id, p.waiting_reason
+        p.kind, p.parent_delivery_id, p.waiting_reason, p.one_time_code
         """
 
     static func progress(_ rows: PostgresResult, _ row: Int) throws -> DeliveryProgress {
@@ -289,7 +293,8 @@ extension Store {
             now: try rows.time(row, 23),
             kind: try choice(rows, row, 24),
             parentID: try rows.int64OrNil(row, 25),
-            waitingReason: try rows.text(row, 26)
+            waitingReason: try rows.text(row, 26),
+            isOneTimeCode: try rows.bool(row, 27)
         )
     }
 

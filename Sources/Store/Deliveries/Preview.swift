@@ -79,7 +79,7 @@ extension Store {
             fields,
             variables,
             """
-            SELECT CASE WHEN \(Self.isSeedOnlySQL) THEN 0::smallint ELSE \(LoadDecision.sql) END, s.push_token
+            SELECT CASE WHEN \(Self.isSeedOnlySQL) THEN 0::smallint ELSE \(LoadDecision.sql(fields)) END, s.push_token
             """,
             from: "pushmta_engine.subscription"
         )
@@ -156,15 +156,16 @@ extension Store {
     public func readerValues(
         _ address: PreviewAddress,
         fields names: [String],
+        areOneTimeCodes: Bool = false,
         by actor: ConsoleActor,
         timeout: Duration? = nil
     ) async throws -> ReaderValues {
-        let fields = MessageFields(names: names, withLocale: true)
+        let fields = MessageFields(names: names, withLocale: true, areOneTimeCodes: areOneTimeCodes)
         var loaded = try await loadSubscription(
             address.subscriptionID,
             fields,
             address.variables,
-            "SELECT \(LoadDecision.sql), ''::text",
+            "SELECT \(LoadDecision.sql(fields)), ''::text",
             from: "pushmta_engine.console_audience"
         )
         var problem: LoadProblem?

@@ -29,6 +29,8 @@ public struct SendingDelivery: Sendable {
     public let retryPeriodSeconds: Int32?
     /// Whether messages are added to it one by one.
     public let isContinuous: Bool
+    /// Whether it brings one-time codes, which pass over an opt-out.
+    public let isOneTimeCode: Bool
     /// The partition of its outcomes.
     public let logDay: LogDay
     /// Whether messages carry variables of their own.
@@ -53,6 +55,7 @@ public struct SendingDelivery: Sendable {
         hasVariables: Bool,
         retrySchedule: RetryPolicy.ScheduleSetting = .byKind,
         isContinuous: Bool = false,
+        isOneTimeCode: Bool = false,
         rateLimit: RateLimit? = nil
     ) {
         self.id = id
@@ -70,6 +73,7 @@ public struct SendingDelivery: Sendable {
         self.hasVariables = hasVariables
         self.retrySchedule = retrySchedule
         self.isContinuous = isContinuous
+        self.isOneTimeCode = isOneTimeCode
         self.rateLimit = rateLimit
     }
 }
@@ -103,7 +107,7 @@ extension Store {
         """
         SELECT d.id, d.label, d.content::text, d.state, \(key), d.message_id_base, d.valid_until, d.ambiguity_policy,
             r.max_retries, r.retry_period_seconds, \(day), d.target_kind = 'explicit', r.retry_schedule,
-            (SELECT n.key FROM pushmta_engine.numbered_id_key n), r.kind = 'continuous', l.id, l.messages_per_second
+            (SELECT n.key FROM pushmta_engine.numbered_id_key n), r.kind = 'continuous', l.id, l.messages_per_second, d.one_time_code
         FROM pushmta_engine.delivery d
         -- The days and proofs of a delivery are retried as it says.
         JOIN pushmta_engine.delivery r ON r.id = coalesce(d.parent_delivery_id, d.id)
@@ -130,6 +134,7 @@ extension Store {
             hasVariables: try rows.bool(row, 11),
             retrySchedule: try choice(rows, row, 12),
             isContinuous: try rows.bool(row, 14),
+            isOneTimeCode: try rows.bool(row, 17),
             rateLimit: try rows.int64OrNil(row, 15).map { limit in
                 RateLimit(
                     id: limit,

@@ -106,9 +106,13 @@ public enum LoadDecision: Int16, Sendable, CaseIterable {
     public var isSendable: Bool { self == .sendable || self == .sendableWithErrors }
 
     /// The decision on a subscription `s`, by its generated `exclusion`, which does not tell errors apart.
-    static let sql = """
-        CASE WHEN s.quarantine_status = 1 AND s.exclusion = 0 THEN \(sendableWithErrors.rawValue)::smallint ELSE s.exclusion END
-        """
+    static func sql(_ fields: MessageFields) -> String {
+        var target = ChunkTarget()
+        target.isOneTimeCode = fields.areOneTimeCodes
+        let own = target.exclusionSQL(of: "s")
+        return
+            "CASE WHEN s.quarantine_status = 1 AND \(own) = 0 THEN \(sendableWithErrors.rawValue)::smallint ELSE \(own) END"
+    }
 
     /// The reason that a `not_applicable` outcome is stored with; empty when sendable.
     public var reason: String {

@@ -15,13 +15,16 @@ public struct MessageFields: Sendable, Hashable {
     public let names: [String]
     /// Whether the subscription's language is read too.
     public let withLocale: Bool
+    /// Whether the messages are one-time codes, which pass over an opt-out.
+    public let areOneTimeCodes: Bool
     /// The target mapping whose view is read for some of the fields; nil if none is.
     let mapping: TargetMapping?
 
     /// Some fields, none of them looked up in a view.
-    public init(names: [String], withLocale: Bool = false) {
+    public init(names: [String], withLocale: Bool = false, areOneTimeCodes: Bool = false) {
         self.names = names
         self.withLocale = withLocale
+        self.areOneTimeCodes = areOneTimeCodes
         mapping = nil
     }
 
@@ -36,6 +39,7 @@ public struct MessageFields: Sendable, Hashable {
     private init(_ fields: MessageFields, mapping: TargetMapping) {
         names = fields.names
         withLocale = fields.withLocale
+        areOneTimeCodes = fields.areOneTimeCodes
         self.mapping = mapping
     }
 

@@ -107,7 +107,7 @@ extension Store {
 
     static func denseSQL(_ fields: MessageFields) -> String {
         """
-        SELECT s.id, \(LoadDecision.sql), s.push_token, \(userHashSQL)\(fields.columnsSQL(from: 4))
+        SELECT s.id, \(LoadDecision.sql(fields)), s.push_token, \(userHashSQL)\(fields.columnsSQL(from: 4))
         FROM pushmta_engine.subscription s
         WHERE s.application_id = $3
             AND s.id >= (SELECT t.subscription_ids[1] FROM pushmta_engine.delivery_part_target t
@@ -178,7 +178,7 @@ extension Store {
 
     private static func messageColumns(_ fields: MessageFields, variables: Bool) -> String {
         """
-        CASE WHEN \(isSeedOnlySQL) THEN 0::smallint ELSE \(LoadDecision.sql) END,
+        CASE WHEN \(isSeedOnlySQL) THEN 0::smallint ELSE \(LoadDecision.sql(fields)) END,
             s.push_token, \(userHashSQL)\(fields.columnsSQL(from: 3, variables: variables ? "coalesce(v.variables, u.variables, t.variables)" : nil))
         """
     }

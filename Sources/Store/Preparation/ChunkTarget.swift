@@ -7,6 +7,8 @@ struct ChunkTarget {
     var onePerUser = false
     /// Whether a push token can belong to two of the delivery's applications and shall get one message only.
     var hasSharedTokens = false
+    /// Whether it brings one-time codes, which pass over an opt-out.
+    var isOneTimeCode = false
     /// By what its exclusion lists name people.
     var exclusions: ExclusionSources = []
     /// Who is chosen; nil: everybody.
@@ -19,6 +21,14 @@ struct ChunkTarget {
     var mapping: TargetMapping?
     /// What it says of the people of the next chunk.
     var people: MappedPeople?
+
+    /// Why a subscription gets nothing, as far as that does not depend on the delivery's lists: 0 if it gets something. Other deliveries
+    /// read the index alone.
+    func exclusionSQL(of subscription: String) -> String {
+        guard isOneTimeCode else { return "\(subscription).exclusion" }
+        let columns = ["exclusion", "enabled", "quarantine_status"].map { "\(subscription).\($0)" }
+        return "pushmta_engine.code_exclusion(\(columns.joined(separator: ", ")))"
+    }
 
     /// Parameters of a chunk's statement before those of the filter.
     static let firstFilterParameter = 7
@@ -60,7 +70,7 @@ struct ChunkTarget {
     }
 
     /// Whether it goes to all subscribers, whoever they are.
-    var isEverybody: Bool { condition == nil && !isGrouped && exclusions.isEmpty }
+    var isEverybody: Bool { condition == nil && !isGrouped && exclusions.isEmpty && !isOneTimeCode }
 
     /// Whether of several subscriptions one at most gets the message.
     var isGrouped: Bool { onePerUser || hasSharedTokens }
@@ -112,6 +122,7 @@ struct ChunkTarget {
             columns.formUnion(["application_id", "user_key", "push_token", "registered_at", "disabled_at"])
         }
         if readMapping != nil { columns.insert("user_key") }
+        if isOneTimeCode { columns.formUnion(["enabled", "quarantine_status"]) }
         return (["id", "exclusion"] + columns.subtracting(["id", "exclusion"]).sorted()).map { "s.\($0)" }
             .joined(separator: ", ")
     }
@@ -127,7 +138,7 @@ extension ChunkTarget {
                 JOIN pushmta_engine.application b ON b.id = y.application_id AND b.platform = a.platform
                     AND b.environment = a.environment
                 WHERE x.delivery_id = d.id),
-            \(ExclusionSources.columnSQL)
+            \(ExclusionSources.columnSQL), d.one_time_code
         """
 
     /// Reads what ``columnsSQL`` brought, from a column on.
@@ -143,6 +154,7 @@ extension ChunkTarget {
         let allowsDuplicates = try rows.bool(row, column + 1)
         hasSharedTokens = try rows.bool(row, column + 5) && !allowsDuplicates
         exclusions = ExclusionSources(rawValue: Int(try rows.int32(row, column + 6)))
+        isOneTimeCode = try rows.bool(row, column + 7)
         rawSQL = try rows.textOrNil(row, column + 3)
         guard let text = try rows.textOrNil(row, column + 2) else { return }
         let parsed = try Self.parse(text)

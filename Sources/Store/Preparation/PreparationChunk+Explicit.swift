@@ -22,16 +22,16 @@ extension PreparationChunk {
             ORDER BY t.id LIMIT $2
         ), named AS MATERIALIZED (
             SELECT t.id AS target_id, t.has_variables, s.id, s.application_id,
-                \(exclusionSQL) AS exclusion,
+                \(exclusionSQL(target)) AS exclusion,
                 s.user_key, s.push_token, s.enabled
             FROM scanned t JOIN pushmta_engine.subscription s ON s.id = t.subscription_id
             WHERE t.subscription_id IS NOT NULL
             UNION ALL
-            SELECT t.id, t.has_variables, s.id, s.application_id, s.exclusion, s.user_key, s.push_token, s.enabled
+            SELECT t.id, t.has_variables, s.id, s.application_id, \(target.exclusionSQL(of: "s")), s.user_key, s.push_token, s.enabled
             FROM scanned t JOIN pushmta_engine.subscription s ON s.user_key = t.user_key AND s.user_key <> ''
             WHERE t.user_key IS NOT NULL
             UNION ALL
-            SELECT t.id, t.has_variables, s.id, s.application_id, s.exclusion, s.user_key, s.push_token, s.enabled
+            SELECT t.id, t.has_variables, s.id, s.application_id, \(target.exclusionSQL(of: "s")), s.user_key, s.push_token, s.enabled
             FROM scanned t
             JOIN pushmta_engine.delivery_application a ON a.delivery_id = $1
             JOIN pushmta_engine.subscription s ON s.application_id = a.application_id AND s.push_token = t.push_token AND s.enabled
@@ -96,9 +96,10 @@ extension PreparationChunk {
         SELECT t.messages, t.excluded, (SELECT count(*) FROM numbered) FROM totals t
         """
 
-    private static let exclusionSQL = """
-        CASE WHEN \(Store.isSeedOnlySQL) AND (SELECT proof FROM delivery) THEN 0::smallint ELSE s.exclusion END
-        """
+    private static func exclusionSQL(_ target: ChunkTarget) -> String {
+        let own = target.exclusionSQL(of: "s")
+        return "CASE WHEN \(Store.isSeedOnlySQL) AND (SELECT proof FROM delivery) THEN 0::smallint ELSE \(own) END"
+    }
 
     private static func listed(_ target: ChunkTarget, _ subject: String) -> String {
         target.exclusions.condition(subject: subject).map { "WHEN \($0) THEN 7" } ?? ""
@@ -152,14 +153,14 @@ extension PreparationChunk {
         if target.onePerUser {
             let ofUser = "s.user_key = g.user_key AND s.user_key <> ''"
             tables.append(keys("users", "user_key", where: "s.user_key <> ''", members: [ofUser], sign: ""))
-            members.append(group("users", [ofUser]))
+            members.append(group(target, "users", [ofUser]))
         }
         if target.hasSharedTokens {
             let ofToken = ["s.enabled", "NOT s.enabled"].map {
                 "s.push_token = g.push_token AND \($0) AND \(withoutUser)"
             }
             tables.append(keys("tokens", "push_token", where: withoutUser, members: ofToken, sign: "-"))
-            members.append(group("tokens", ofToken))
+            members.append(group(target, "tokens", ofToken))
         }
         let isGrouped = target.hasSharedTokens ? "true" : "s.user_key <> ''"
         let leaves = target.onePerUser && target.hasSharedTokens ? "WHEN \(leavesNamedToken(target)) THEN 5" : ""
@@ -211,10 +212,10 @@ extension PreparationChunk {
     }
 
     /// All subscriptions of the groups in a table, with the first row that names each, which is looked up once (OFFSET 0).
-    private static func group(_ table: String, _ members: [String]) -> String {
+    private static func group(_ target: ChunkTarget, _ table: String, _ members: [String]) -> String {
         let sources = members.map { member in
             """
-            (SELECT s.id, s.application_id, s.user_key, s.push_token, s.registered_at, \(exclusionSQL) AS exclusion,
+            (SELECT s.id, s.application_id, s.user_key, s.push_token, s.registered_at, \(exclusionSQL(target)) AS exclusion,
                 \(firstTarget("s")) AS target_id
             FROM pushmta_engine.subscription s
             WHERE s.application_id = x.application_id AND s.id <= x.prepare_to AND \(member) OFFSET 0)
@@ -232,7 +233,7 @@ extension PreparationChunk {
         return """
             EXISTS (SELECT FROM apps x JOIN pushmta_engine.subscription b ON b.application_id = x.application_id
                     AND b.push_token = s.push_token AND b.enabled AND b.id <= x.prepare_to
-                WHERE x.application_id <> s.application_id AND b.exclusion = 0 AND b.user_key <> s.user_key
+                WHERE x.application_id <> s.application_id AND \(target.exclusionSQL(of: "b")) = 0 AND b.user_key <> s.user_key
                     AND (s.user_key = '' OR b.user_key <> '' AND b.id > s.id) AND \(firstTarget("b")) IS NOT NULL \(listed))
             """
     }

@@ -187,7 +187,7 @@ extension PreparationChunk {
                 CROSS JOIN apps x CROSS JOIN LATERAL (
                     SELECT FROM pushmta_engine.subscription s \(target.mappedJoinSQL("s"))
                     WHERE s.application_id = x.application_id AND s.push_token = self.push_token AND s.enabled AND s.id <= x.prepare_to
-                        AND s.exclusion = 0 AND s.user_key <> self.user_key
+                        AND \(target.exclusionSQL(of: "s")) = 0 AND s.user_key <> self.user_key
                         AND (self.user_key = '' OR s.user_key <> '' AND s.id > self.id) \(more)) b
                 WHERE x.application_id <> self.application_id)
             """

@@ -269,13 +269,15 @@ extension PreparationChunk {
     /// 0 for who gets a message, the reason for who does not, -1 for who is not chosen.
     private static func exclusion(_ target: ChunkTarget) -> String {
         let cases = exclusionCases(target)
-        return cases.count == 1 ? "s.exclusion" : "CASE \(cases.joined(separator: " ")) ELSE 0 END::smallint"
+        return cases.count == 1
+            ? target.exclusionSQL(of: "s") : "CASE \(cases.joined(separator: " ")) ELSE 0 END::smallint"
     }
 
     /// Why a subscription `s` gets no message, for itself.
     static func exclusionCases(_ target: ChunkTarget) -> [String] {
         var cases = target.unaskedCases + target.choiceCases
-        cases.append("WHEN s.exclusion <> 0 THEN s.exclusion")
+        let own = target.exclusionSQL(of: "s")
+        cases.append("WHEN \(own) <> 0 THEN \(own)")
         if let listed = target.exclusions.condition(subject: "s") { cases.append("WHEN \(listed) THEN 7") }
         return cases
     }

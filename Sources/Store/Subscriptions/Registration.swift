@@ -86,7 +86,7 @@ extension Store {
         let result = try await query(
             """
             SELECT r.created, r.updated, r.disabled
-            FROM pushmta_engine.register_claims($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) r
+            FROM pushmta_engine.register_claims($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) r
             """,
             [
                 .int32Array(registrations.map(\.applicationID)), .textArray(registrations.map(\.pushToken)),
@@ -95,6 +95,7 @@ extension Store {
                 .textArray(registrations.map(\.device)), .textArray(registrations.map(\.recipient)),
                 .textArray(registrations.map(\.parameters)), .textArray(registrations.map(\.extra)),
                 .textArray(registrations.map(\.claim.rawValue)),
+                .textArray(registrations.map { $0.optOut.map { $0 ? "true" : "false" } }),
             ]
         )
         return RegistrationReport(

@@ -210,6 +210,7 @@ struct DeliveryBody: Sendable {
         let kind = reader.choice("kind", of: Kind.self) ?? .batch
         isContinuous = kind == .continuous
         delivery.explicitTargets = reader.flag("explicitTargets") ?? false
+        delivery.isOneTimeCode = reader.flag("oneTimeCode") ?? false
         delivery.onePerUser = reader.flag("onePerUser") ?? false
         delivery.priority = reader.integer("priority", -100...100) ?? delivery.priority
         delivery.validitySeconds =
@@ -308,6 +309,7 @@ enum DeliveryJSON {
             ("applications", .texts(row.applications)),
             ("priority", .integer(row.priority)),
             ("counts", counts(row.counts)),
+            ("oneTimeCode", .boolean(row.isOneTimeCode)),
             ("prepared", .boolean(row.isPrepared)),
             ("createdAt", .time(row.createdAt)),
             ("startAt", .time(row.startAt)),

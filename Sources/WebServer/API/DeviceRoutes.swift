@@ -18,7 +18,7 @@ struct DeviceRoutes: Sendable {
                 operation: "registerDevice",
                 summary: "Register a device, or update it",
                 details:
-                    "As a registration by an SDK: the same application, push token and user are the same device. Another user on the token makes a new one and disables the old one; a new token of the same user under the same deviceId does so too. Whatever is left out stays as it is, the user too; an empty userKey means no user. An opt-out stays, with a deviceId also when the token changes.",
+                    "As a registration by an SDK: the same application, push token and user are the same device. Another user on the token makes a new one and disables the old one; a new token of the same user under the same deviceId does so too. Whatever is left out stays as it is, the user too; an empty userKey means no user. An opt-out stays, with a deviceId also when the token changes; nothing here opts anybody in.",
                 scope: .writeDevices,
                 body: .required(schema: "NewDevice"),
                 answers: [200: "Device", 201: "Device"],
@@ -66,6 +66,19 @@ struct DeviceRoutes: Sendable {
             ) {
                 try await $0.setOptOut($1, false)
             },
+            APIRoute(
+                method: .put,
+                path: "/opt-outs",
+                operation: "setOptOutOfUser",
+                summary: "Note that a user wants nothing, or messages again, on all devices",
+                details:
+                    "As opt-out of each of the devices that the user has now, in one application or in all that the key is for. Devices that come later are not among them.",
+                scope: .writeDevices,
+                body: .required(schema: "OptOut"),
+                answers: [200: "OptOutChange"],
+                problems: [.notFound],
+                handle: setOptOut
+            ),
         ]
     }
 
@@ -163,6 +176,30 @@ struct DeviceRoutes: Sendable {
             return found
         }
         return APIReply(.ok, .members(("devices", .array(rows.map(DeviceJSON.json)))))
+    }
+
+    private func setOptOut(_ call: APICall) async throws -> APIReply {
+        var query = call.query
+        try query.close()
+        var reader = JSONReader(call.body)
+        let user =
+            reader.text("userKey", required: true, most: DeviceRegistration.longestKey, mayBeEmpty: false)
+            .map(KeyText.trimmed) ?? ""
+        let isOut = reader.flag("optedOut")
+        if isOut == nil, reader.faults.isEmpty { reader.note("optedOut", "true or false is expected") }
+        if user.isEmpty, reader.faults.isEmpty { reader.note("userKey", "it is blank") }
+        let application = reader.text("application", most: 1_000)
+        try reader.close()
+        let changed = try await database.run { store in
+            var wanted = call.applications
+            if let application {
+                let row = try await store.apiApplications().first { $0.name == application && call.allows($0.id) }
+                guard let row else { throw APIProblem.notFound("application of this name") }
+                wanted = [row.id]
+            }
+            return try await store.setOptOut(ofUser: user, applications: wanted, isOut ?? true)
+        }
+        return APIReply(.ok, .members(("changed", .integer(changed))))
     }
 
     private func unregister(_ call: APICall) async throws -> APIReply {

@@ -112,6 +112,23 @@ enum OpenAPISchemas {
               "createdAt": {"$ref": "#/components/schemas/Time"}
             }
           },
+          "OptOut": {
+            "type": "object",
+            "examples": [{"userKey": "ada@example.com", "optedOut": true}],
+            "required": ["userKey", "optedOut"],
+            "additionalProperties": false,
+            "properties": {
+              "userKey": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "Whose devices they are."},
+              "optedOut": {"type": "boolean", "description": "true: the person wants nothing; false: messages again."},
+              "application": {"type": "string", "maxLength": 1000, "description": "Of this application only; without it, of all that the key is for."}
+            }
+          },
+          "OptOutChange": {
+            "type": "object",
+            "examples": [{"changed": 2}],
+            "required": ["changed"],
+            "properties": {"changed": {"type": "integer", "minimum": 0, "description": "Devices of which that was not known before."}}
+          },
           "DeviceList": {
             "type": "object",
             "examples": [{"devices": [{"id": 70, "application": "shop-android", "platform": "android", "pushToken": "fGciOiJIUzI1NiJ9:APA91bHun4MxP5egoKMwt2KZFBaFUH", "userKey": "ada@example.com", "deviceId": "a1b2c3", "enabled": true, "optedOut": false, "disabledReason": null, "disabledAt": null, "quarantineStatus": "valid", "locale": "fr-CA", "timeZone": "Europe/Paris", "device": {"model": "Pixel 9"}, "parameters": {"firstName": "Ada"}, "recipient": {}, "registeredAt": "2026-11-24T18:00:00.000000Z", "createdAt": "2026-11-24T18:00:00.000000Z"}]}],
@@ -143,6 +160,8 @@ extension OpenAPISchemas {
               "exclude": {"type": "array", "maxItems": 1000, "items": {"type": "string", "maxLength": 1000},
                 "description": "Names of exclusion lists."},
               "onePerUser": {"type": "boolean", "default": false},
+              "oneTimeCode": {"type": "boolean", "default": false,
+                "description": "It brings a code that somebody has asked for, such as one for signing in, and so goes to those who opted out, too. Disabled tokens, quarantine and exclusion lists hold as ever."},
               "priority": {"type": "integer", "minimum": -100, "maximum": 100, "default": 0, "description": "Greater goes first."},
               "validitySeconds": {"type": "integer", "minimum": 1, "maximum": 311040000, "default": 432000},
               "ambiguityPolicy": {"enum": ["resend", "report"], "default": "resend",
@@ -188,8 +207,8 @@ extension OpenAPISchemas {
           },
           "Delivery": {
             "type": "object",
-            "examples": [{"id": 100, "label": "Sale", "kind": "batch", "parentId": null, "state": "in_progress", "stateReason": null, "applications": ["shop-android"], "priority": 0, "counts": {"target": 3, "pending": 1, "sent": 2, "failed": 0, "ignored": 0, "notApplicable": 0, "canceled": 0, "unknown": 0, "excluded": 0}, "prepared": true, "createdAt": "2026-11-24T18:00:00.000000Z", "startAt": null, "startedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": null, "validUntil": "2026-11-25T18:00:00.000000Z", "asOf": "2026-11-24T18:00:00.000000Z"}],
-            "required": ["id", "label", "kind", "parentId", "state", "stateReason", "applications", "priority", "counts", "prepared",
+            "examples": [{"id": 100, "label": "Sale", "kind": "batch", "parentId": null, "state": "in_progress", "stateReason": null, "applications": ["shop-android"], "priority": 0, "counts": {"target": 3, "pending": 1, "sent": 2, "failed": 0, "ignored": 0, "notApplicable": 0, "canceled": 0, "unknown": 0, "excluded": 0}, "oneTimeCode": false, "prepared": true, "createdAt": "2026-11-24T18:00:00.000000Z", "startAt": null, "startedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": null, "validUntil": "2026-11-25T18:00:00.000000Z", "asOf": "2026-11-24T18:00:00.000000Z"}],
+            "required": ["id", "label", "kind", "parentId", "state", "stateReason", "applications", "priority", "counts", "oneTimeCode", "prepared",
               "createdAt", "startAt", "startedAt", "finishedAt", "validUntil", "asOf"],
             "properties": {
               "id": {"$ref": "#/components/schemas/Id"},
@@ -201,6 +220,7 @@ extension OpenAPISchemas {
               "applications": {"type": "array", "items": {"type": "string"}},
               "priority": {"type": "integer"},
               "counts": {"$ref": "#/components/schemas/Counts"},
+              "oneTimeCode": {"type": "boolean", "description": "Whether it goes to those who opted out, too."},
               "prepared": {"type": "boolean", "description": "Whether all of its messages are made."},
               "createdAt": {"$ref": "#/components/schemas/Time"},
               "startAt": {"$ref": "#/components/schemas/TimeOrNull"},
@@ -212,7 +232,7 @@ extension OpenAPISchemas {
           },
           "DeliveryList": {
             "type": "object",
-            "examples": [{"deliveries": [{"id": 100, "label": "Sale", "kind": "batch", "parentId": null, "state": "in_progress", "stateReason": null, "applications": ["shop-android"], "priority": 0, "counts": {"target": 3, "pending": 1, "sent": 2, "failed": 0, "ignored": 0, "notApplicable": 0, "canceled": 0, "unknown": 0, "excluded": 0}, "prepared": true, "createdAt": "2026-11-24T18:00:00.000000Z", "startAt": null, "startedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": null, "validUntil": "2026-11-25T18:00:00.000000Z", "asOf": "2026-11-24T18:00:00.000000Z"}], "next": null}],
+            "examples": [{"deliveries": [{"id": 100, "label": "Sale", "kind": "batch", "parentId": null, "state": "in_progress", "stateReason": null, "applications": ["shop-android"], "priority": 0, "counts": {"target": 3, "pending": 1, "sent": 2, "failed": 0, "ignored": 0, "notApplicable": 0, "canceled": 0, "unknown": 0, "excluded": 0}, "oneTimeCode": false, "prepared": true, "createdAt": "2026-11-24T18:00:00.000000Z", "startAt": null, "startedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": null, "validUntil": "2026-11-25T18:00:00.000000Z", "asOf": "2026-11-24T18:00:00.000000Z"}], "next": null}],
             "required": ["deliveries", "next"],
             "properties": {
               "deliveries": {"type": "array", "items": {"$ref": "#/components/schemas/Delivery"}},

@@ -149,7 +149,7 @@ private struct RefusedRegistration: Error {
         switch error {
         case .form(let error) where error.code == .notUTF8: .unsupportedMediaType
         case .token: .unprocessableContent
-        case .form, .missing, .additionalParameters, .tooLong: .badRequest
+        case .form, .missing, .additionalParameters, .optOut, .tooLong: .badRequest
         }
     }
 }

@@ -84,7 +84,8 @@ struct DeliveryStatusCommand: PushMTACommand {
             (
                 "refusals",
                 .list(refusals.map { .object([("reason", .text($0.reason)), ("words", .text($0.words))]) })
-            ), ("parent", Cell(progress.parentID)), ("days", DeliveryTable.table(days).cell),
+            ), ("one_time_code", .flag(progress.isOneTimeCode)), ("parent", Cell(progress.parentID)),
+            ("days", DeliveryTable.table(days).cell),
         ]
         StandardOutput.line(Cell.object(counts + [("outcomes", list)] + chosen).json)
     }
@@ -97,6 +98,7 @@ struct DeliveryStatusCommand: PushMTACommand {
         } else if progress.kind == .continuous {
             words.append("It is continuous: its messages are counted with their days.")
         }
+        if progress.isOneTimeCode { words.append("It brings one-time codes: it goes to those who opted out, too.") }
         if target.isExplicit, progress.kind == .batch { words.append("It goes to explicit targets.") }
         if let filter = target.filter { words.append("Filter: \(filter)") }
         if target.hasRawSQL { words.append("A condition in SQL chooses too.") }

@@ -78,6 +78,12 @@ struct DeliveryCreateCommand: PushMTACommand {
     @Flag(inversion: .prefixedNo, help: "A user gets it on one subscription only.")
     var onePerUser: Bool?
 
+    @Flag(
+        help:
+            "It brings a code that somebody has asked for, such as one for signing in, and so goes to those who opted out, too; it is in the audit log who said so."
+    )
+    var oneTimeCode = false
+
     @OptionGroup var target: TargetOptions
 
     @Flag(help: "Start it at once.")
@@ -144,6 +150,7 @@ struct DeliveryCreateCommand: PushMTACommand {
             retrySchedule: retrySchedule ?? .byKind
         )
         delivery.isContinuous = continuous
+        delivery.isOneTimeCode = oneTimeCode
         delivery.messagesPerSecond = rate
         let id = try await StoreSession.run(loaded.values) { store in
             delivery.applications = try await checkedApplications(content.text, store)
@@ -181,6 +188,7 @@ struct DeliveryCreateCommand: PushMTACommand {
             _ = try merged.content()
             delivery.applications = try await checkedApplications(merged.text, store, template: template)
             let id = try await store.createDelivery(delivery)
+            if oneTimeCode { try await store.setOneTimeCode(id, true) }
             try await target.apply(toDelivery: id, store)
             if start { try await begin(id, store) }
             return id

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import MobileSDK
@@ -35,8 +36,13 @@ struct RegistrationDriver {
 
     /// Registers, and gives back the number of the call.
     @discardableResult mutating func register(_ userKey: String = "") -> UInt64 {
+        register(.sample(userKey: userKey))
+    }
+
+    /// Registers something else.
+    @discardableResult mutating func register(_ wanted: WantedRegistration) -> UInt64 {
         calls += 1
-        handle(.register(.sample(userKey: userKey), call: calls))
+        handle(.register(wanted, call: calls))
         return calls
     }
 
@@ -49,6 +55,11 @@ struct RegistrationDriver {
         let timer = try #require(timer)
         self.timer = nil
         handle(.timerFired(timer.number))
+    }
+
+    /// What the requests say behind the parameters, as far as they say something there.
+    var words: [String] {
+        sent.map { $0.request.body?.components(separatedBy: "additionalParams%3E").last ?? "" }
     }
 
     /// The user keys of the requests so far.

@@ -39,14 +39,14 @@ import Testing
         driver.register()
         driver.answer(.status(404, "Unknown integration key"))
         #expect(driver.outcomes == [.unknownIntegrationKey])
-        #expect(driver.stored == RegistrationRecord() && driver.timer == nil)
+        #expect(driver.stored?.registered == nil && driver.stored?.pending == nil && driver.timer == nil)
 
         driver = RegistrationDriver()
         driver.register()
         driver.answer(.status(400, "Malformed token\nsecond line"))
         #expect(driver.outcomes == [.unexpectedError(reason: "Malformed token")])
         #expect(driver.outcomes.first?.errorReason == "Malformed token")
-        #expect(driver.stored == RegistrationRecord() && driver.timer == nil)
+        #expect(driver.stored?.registered == nil && driver.stored?.pending == nil && driver.timer == nil)
     }
 
     @Test func theSameDataTwiceIsOneRequestAndTwoSuccesses() {

@@ -119,6 +119,33 @@ import Testing
         try await server.stop()
     }
 
+    /// Out goes with every registration of that user, in again once; a token refresh with nil keeps the parameters.
+    @Test func anOptOutAndWhatIsLeftOut() async throws {
+        let server = try await SmallServer.start { _ in (200, [:], "") }
+        let build = try await ObjectiveCBuild(.gcc)
+        defer { build.remove() }
+        try await build.make("Device")
+        let settings = ["host=\(server.base)", "key=key"]
+        let steps = [
+            ["out", "param=a=1", "register=0a,ada", "register=0a,ada", "none", "register=0b,ada"],
+            ["none", "register=0b,ben", "register=0b,ada", "in", "await", "register=0b,ada"],
+            ["out", "await", "register=0c,ada"],
+        ]
+        for step in steps {
+            let run = try await build.run("Device", home: "phone", settings + step)
+            #expect(run.status == 0 && Set(run.told) == ["status 0"], "\(run.output)")
+        }
+        let ends = server.requests.map { $0.body.components(separatedBy: "additionalParams%3E").last ?? "" }
+        #expect(
+            ends == [
+                "&optOut=true", "&optOut=true", "", "&optOut=true", "&optOut=false", "&optOut=true", "&optOut=true",
+            ]
+        )
+        let withParameters = server.requests.map { $0.body.contains("name%3D%22a%22") }
+        #expect(withParameters == [true, true, false, false, false, false, false])
+        try await server.stop()
+    }
+
     /// Every Objective-C sample of the pages compiles as it stands, but for the corrections that are listed.
     @Test func theSamplesCompile() async throws {
         let build = try await ObjectiveCBuild(.clang)

@@ -14,6 +14,22 @@ extension Registration {
     }
 }
 
+extension WantedRegistration {
+    /// The same as an app asks for it.
+    static func sample(
+        token: String = "pushToken",
+        userKey: String = "",
+        _ parameters: [String: ParameterValue]? = [:]
+    ) -> WantedRegistration {
+        WantedRegistration(
+            token: RegistrationForm.hex(Data(token.utf8)),
+            userKey: userKey,
+            parametersXML: parameters.map { ParametersXML.document($0) },
+            device: .phone
+        )
+    }
+}
+
 extension DeviceDescription {
     static let phone = DeviceDescription(
         name: "My Phone",

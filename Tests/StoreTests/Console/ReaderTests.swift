@@ -101,8 +101,9 @@ struct ReaderTests {
     @Test("A view that cannot be read, or does not answer in time, is a problem in words")
     func problems() async throws {
         let fixture = try await world()
-        let (store, oda) = (console(fixture), try await fixture.actor(.operate))
-        let person = try await address(1, store, oda)
+        let store: Store = console(fixture)
+        let oda: ConsoleActor = try await fixture.actor(.operate)
+        let person: PreviewAddress = try await address(1, store, oda)
         func problem(_ column: String, _ timeout: Duration? = nil) async throws -> LoadProblem? {
             try await store.readerValues(person, fields: ["city", "mapping.\(column)"], by: oda, timeout: timeout)
                 .viewProblem

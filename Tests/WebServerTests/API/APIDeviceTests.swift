@@ -135,6 +135,33 @@ import Testing
         try await site.finish()
     }
 
+    @Test func aUserIsOptedOutOfAllDevices() async throws {
+        let site = try await APISite.start()
+        let key = try await site.key()
+        let one = try await site.key(applications: ["shop-ios"])
+        for (token, user) in [("token-one", "ada"), ("token-two", "ada"), ("token-three", "ben")] {
+            let form = "registrationToken=\(token)&mobileAppUuid=testIntegrationKey&userKey=\(user)"
+            #expect(try await site.web.registerAndroid(form).status == 200)
+        }
+        func put(_ body: String, _ key: String) async throws -> APIExchange {
+            try await site.call("PUT", "/opt-outs", key: key, body)
+        }
+        // A key for other applications reaches nobody there.
+        #expect(try await put(#"{"userKey": "ada", "optedOut": true}"#, one)["changed"] == "0")
+        let there = #"{"userKey": "ada", "optedOut": true, "application": "shop-android"}"#
+        #expect(try await put(there, one).status == 404)
+        #expect(try await put(there, key)["changed"] == "2")
+        #expect(try await put(there, key)["changed"] == "0")
+        let found = try await site.call("GET", "/devices?userKey=ada", key: key)
+        #expect(found["devices.0.optedOut"] == "true" && found["devices.1.optedOut"] == "true")
+        #expect(try await site.call("GET", "/devices?userKey=ben", key: key)["devices.0.optedOut"] == "false")
+        #expect(try await put(#"{"userKey": "ada", "optedOut": false}"#, key)["changed"] == "2")
+        for wrong in [#"{"userKey": "ada"}"#, #"{"optedOut": true}"#, #"{"userKey": " ", "optedOut": true}"#] {
+            #expect(try await put(wrong, key).status == 400, "\(wrong)")
+        }
+        try await site.finish()
+    }
+
     @Test func anUnregisteredDeviceComesBackByRegistering() async throws {
         let site = try await APISite.start()
         let key = try await site.key()

@@ -2,9 +2,11 @@
 //
 //   host=URL  tracking=URL  key=KEY        the settings
 //   param=NAME=VALUE                       a parameter of the registrations that follow; VALUE may be true, false or a number
+//   none                                   no parameters from here on: nil
 //   register=TOKEN[,USER]                  registers, and waits for the next status
 //   receive=MESSAGE,DELIVERY  click=…      tracks, and waits until nothing is kept any more
 //   queue=MESSAGE,DELIVERY                 tracks a click that cannot be sent now
+//   out  in                                setOptOut:
 //   await                                  waits for one more status
 //   retry  forget  silence                 retryNow, forgetRegistration, a delegate without the optional method
 
@@ -85,6 +87,10 @@ int main(int count, char **arguments) {
         } else if ([name isEqualToString:@"register"]) {
             [nl registerDevice:[parts objectAtIndex:0] :second :[parameters count] > 0 ? parameters : nil];
             wait(listener, ++expected);
+        } else if ([name isEqualToString:@"out"] || [name isEqualToString:@"in"]) {
+            [nl setOptOut:[name isEqualToString:@"out"]];
+        } else if ([name isEqualToString:@"none"]) {
+            [parameters removeAllObjects];
         } else if ([name isEqualToString:@"await"]) {
             wait(listener, ++expected);
         } else if ([name isEqualToString:@"retry"]) {

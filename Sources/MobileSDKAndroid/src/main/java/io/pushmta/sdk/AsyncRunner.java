@@ -58,6 +58,11 @@ public final class AsyncRunner {
         run(REGISTRATIONS, () -> client.refreshToken(token), listener, token);
     }
 
+    /** See {@link PushClient#setOptOut}. */
+    public void setOptOut(final boolean optedOut, RequestListener listener) {
+        run(REGISTRATIONS, () -> client.setOptOut(optedOut), listener, optedOut);
+    }
+
     /** See {@link PushClient#notifyReceive(String, String)}. */
     public void notifyReceive(final String messageId, final String deliveryId, RequestListener listener) {
         run(HITS, () -> client.notifyReceive(messageId, deliveryId), listener, messageId);

@@ -150,6 +150,18 @@ public final class PushClient {
         registrar.refreshToken(token);
     }
 
+    /**
+     * Says that the person who uses the app wants no messages (true), or wants them again (false). It is kept on the device and
+     * goes to the server with the registration of that user key, at once if there is one. A person who wants none stays so with
+     * each token that the app has later.
+     *
+     * @throws PushException when a setting is missing, or the server refused
+     * @throws IOException   when the server cannot be reached; it is kept and tried again
+     */
+    public void setOptOut(boolean optedOut) throws PushException, IOException {
+        registrar.setOptOut(optedOut);
+    }
+
     /** Tells the server that a notification arrived: its {@code _mId} and its {@code _dId}, which is hexadecimal. */
     public void notifyReceive(String messageId, String deliveryId) throws PushException, IOException {
         tracker.track(messageId, deliveryId, TrackingPath.RECEIVE);
@@ -179,8 +191,8 @@ public final class PushClient {
     }
 
     /**
-     * Forgets what was registered, so that the next {@link #registerDevice} sends everything again. Call it when somebody opts
-     * out or signs out. What was queued is dropped; the server is told nothing.
+     * Forgets what was registered, so that the next {@link #registerDevice} sends everything again. Call it when somebody signs
+     * out. What was queued is dropped; the server is told nothing, and what persons said with {@link #setOptOut} stays.
      */
     public void forgetRegistration() {
         registrar.forget();

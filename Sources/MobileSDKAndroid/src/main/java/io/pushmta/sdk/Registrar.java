@@ -58,6 +58,19 @@ final class Registrar {
         });
     }
 
+    /** Keeps what the person says, and sends it with the registration that there is; without one the next registration does. */
+    void setOptOut(boolean optedOut) throws PushException, IOException {
+        lane.call(() -> {
+            state.say(optedOut);
+            store();
+            Registration last = state.last();
+            if (last != null) {
+                registerHere(last);
+            }
+            return null;
+        });
+    }
+
     void retryNow() {
         lane.execute(this::retry);
     }
@@ -70,7 +83,8 @@ final class Registrar {
         });
     }
 
-    private void registerHere(Registration wanted) throws PushException, IOException {
+    private void registerHere(Registration plain) throws PushException, IOException {
+        Registration wanted = state.worded(plain);
         String base = settings.marketingBase();
         String key = settings.integrationKey();
         lane.cancelTimer();

@@ -18,16 +18,29 @@ final class Registration {
     /** The document; null only until {@link RegistrationState#complete}, when the app said nothing of parameters. */
     final String parameters;
     final DeviceInfo device;
+    /** What the person says of an opt-out; null for nothing. */
+    final Boolean optOut;
+
+    /** Says nothing of an opt-out. */
+    Registration(String token, String userKey, String parameters, DeviceInfo device) {
+        this(token, userKey, parameters, device, null);
+    }
 
     /** A blank user key counts as none. */
-    Registration(String token, String userKey, String parameters, DeviceInfo device) {
+    Registration(String token, String userKey, String parameters, DeviceInfo device, Boolean optOut) {
         this.token = token == null ? "" : token;
         this.userKey = userKey == null || userKey.trim().isEmpty() ? "" : userKey;
         this.parameters = parameters;
         this.device = device;
+        this.optOut = optOut;
     }
 
-    /** The form's body. The order of the fields is fixed. */
+    /** The same with another word of an opt-out. */
+    Registration saying(Boolean newOptOut) {
+        return new Registration(token, userKey, parameters, device, newOptOut);
+    }
+
+    /** The form's body. The order of the fields is fixed; without an opt-out they are those of Adobe's SDK. */
     String body(String integrationKey) {
         String[] fields = {
             "registrationToken", token, "mobileAppUuid", integrationKey, "userKey", userKey, "deviceImei", device.id,
@@ -39,6 +52,9 @@ final class Registration {
         for (int index = 0; index < fields.length; index += 2) {
             result.append(index == 0 ? "" : "&").append(fields[index]).append('=')
                     .append(PercentEncoder.encode(fields[index + 1]));
+        }
+        if (optOut != null) {
+            result.append("&optOut=").append(optOut);
         }
         return result.toString();
     }
@@ -55,7 +71,8 @@ final class Registration {
      * nor between parameters with the same {@code hashCode}; a change of these would never be sent.
      */
     String mark() {
-        return hash() + digest(token + '\n' + userKey + '\n' + parameters, StandardCharsets.UTF_8);
+        return hash() + digest(token + '\n' + userKey + '\n' + parameters, StandardCharsets.UTF_8)
+                + (optOut == null ? "" : optOut ? "out" : "in");
     }
 
     private static String digest(String text, Charset charset) {

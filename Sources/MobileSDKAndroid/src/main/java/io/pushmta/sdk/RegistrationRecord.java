@@ -2,6 +2,7 @@ package io.pushmta.sdk;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.TreeMap;
 
 /** What outlives the process: what the server has, and what it does not have yet. Written as a form, field by field. */
 final class RegistrationRecord {
@@ -11,23 +12,46 @@ final class RegistrationRecord {
     Registration pending;
     /** The newest one that the app asked for, for a new token to take the place of the old one; or null. */
     Registration last;
+    /** What persons have said of an opt-out, by user key: true for out, false for in as long as the server does not have it. */
+    final Map<String, Boolean> words = new TreeMap<>();
+    /** What the person said who registers next; null for nothing. */
+    Boolean nextWord;
 
     /** What {@link #text} wrote. Anything else is an empty record: then the device registers again, which does no harm. */
     static RegistrationRecord read(String text) {
         RegistrationRecord record = new RegistrationRecord();
+        Map<String, String> fields = fields(text);
+        if (fields == null) {
+            return record;
+        }
+        Map<String, String> words = fields(fields.get("words"));
+        if (words != null) {
+            for (Map.Entry<String, String> word : words.entrySet()) {
+                String user = PercentEncoder.decode(word.getKey());
+                if (user != null) {
+                    record.words.put(user, "true".equals(word.getValue()));
+                }
+            }
+        }
+        record.nextWord = fields.get("nextWord") == null ? null : Boolean.valueOf(fields.get("nextWord"));
+        record.registered = fields.get("registered");
+        record.last = registration(fields);
+        record.pending = "true".equals(fields.get("pending")) ? record.last : null;
+        return record;
+    }
+
+    /** The fields of a form; null for a text that is none. */
+    private static Map<String, String> fields(String text) {
         Map<String, String> fields = new HashMap<>();
         for (String field : (text == null ? "" : text).split("&")) {
             int equals = field.indexOf('=');
             String value = equals < 0 ? null : PercentEncoder.decode(field.substring(equals + 1));
             if (value == null) {
-                return record;
+                return null;
             }
             fields.put(field.substring(0, equals), value);
         }
-        record.registered = fields.get("registered");
-        record.last = registration(fields);
-        record.pending = "true".equals(fields.get("pending")) ? record.last : null;
-        return record;
+        return fields;
     }
 
     /** What is pending is always the newest, so the newest alone is written. */
@@ -35,6 +59,12 @@ final class RegistrationRecord {
         StringBuilder result = new StringBuilder("version=1");
         append(result, "registered", registered);
         append(result, "pending", pending == null ? null : "true");
+        StringBuilder said = new StringBuilder();
+        for (Map.Entry<String, Boolean> word : words.entrySet()) {
+            said.append(said.length() == 0 ? "" : "&").append(PercentEncoder.encode(word.getKey())).append('=').append(word.getValue());
+        }
+        append(result, "words", words.isEmpty() ? null : said.toString());
+        append(result, "nextWord", nextWord == null ? null : nextWord.toString());
         if (last != null) {
             append(result, "token", last.token);
             append(result, "userKey", last.userKey);
@@ -46,6 +76,7 @@ final class RegistrationRecord {
             append(result, "manufacturer", last.device.manufacturer);
             append(result, "systemVersion", last.device.systemVersion);
             append(result, "language", last.device.language);
+            append(result, "optOut", last.optOut == null ? null : last.optOut.toString());
         }
         return result.toString();
     }
@@ -62,6 +93,7 @@ final class RegistrationRecord {
         }
         DeviceInfo device = new DeviceInfo(fields.get("id"), fields.get("name"), fields.get("model"), fields.get("brand"),
                 fields.get("manufacturer"), fields.get("systemVersion"), fields.get("language"));
-        return new Registration(fields.get("token"), fields.get("userKey"), fields.get("parameters"), device);
+        Boolean optOut = fields.get("optOut") == null ? null : Boolean.valueOf(fields.get("optOut"));
+        return new Registration(fields.get("token"), fields.get("userKey"), fields.get("parameters"), device, optOut);
     }
 }

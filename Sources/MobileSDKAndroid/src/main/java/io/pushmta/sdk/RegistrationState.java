@@ -35,6 +35,27 @@ final class RegistrationState {
         return new Registration(wanted.token, wanted.userKey, parameters, wanted.device);
     }
 
+    /**
+     * Keeps what the person says: of the user who is registered, or of the one who registers next. Out is said with every
+     * registration of that user, in again until the server has it once: later words of others are newer.
+     */
+    void say(boolean optedOut) {
+        if (record.last == null) {
+            record.nextWord = optedOut;
+        } else {
+            record.words.put(record.last.userKey, optedOut);
+        }
+    }
+
+    /** The registration with what its user says. */
+    Registration worded(Registration wanted) {
+        if (record.nextWord != null) {
+            record.words.put(wanted.userKey, record.nextWord);
+            record.nextWord = null;
+        }
+        return wanted.saying(record.words.get(wanted.userKey));
+    }
+
     /** Takes in what the app wants; false when that server has it already. */
     boolean want(Registration wanted, String destination) {
         record.last = wanted;
@@ -50,7 +71,13 @@ final class RegistrationState {
 
     /** The server has it. */
     void accepted(Registration sent, String destination) {
-        record.registered = mark(sent, destination);
+        Registration settled = sent;
+        if (Boolean.FALSE.equals(sent.optOut)) {
+            record.words.remove(sent.userKey);
+            settled = sent.saying(null);
+            record.last = settled;
+        }
+        record.registered = mark(settled, destination);
         record.pending = null;
     }
 
@@ -59,8 +86,11 @@ final class RegistrationState {
         record.pending = null;
     }
 
+    /** What persons have said stays. */
     void forget() {
-        record = new RegistrationRecord();
+        record.registered = null;
+        record.pending = null;
+        record.last = null;
     }
 
     /** Another server, or another application, does not know what this one was told. */

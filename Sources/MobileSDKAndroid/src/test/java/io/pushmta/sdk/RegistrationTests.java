@@ -72,6 +72,53 @@ final class RegistrationTests {
         }
     }
 
+    /** Out goes with every registration of that user, in again once, and nothing where nobody said anything. */
+    void testOptOut() throws Exception {
+        try (TestServer server = new TestServer()) {
+            Storage storage = new MemoryStorage();
+            PushClient client = Samples.client(server, storage);
+            register(client, "ada");
+            client.setOptOut(true);
+            client.setOptOut(true);
+            PushClient next = Samples.client(server, storage);
+            register(next, "ada");
+            next.refreshToken("newToken");
+            register(next, "ben");
+            register(next, "ada");
+            next.setOptOut(false);
+            next.setOptOut(false);
+            register(next, "ada");
+            next.refreshToken("newestToken");
+            String[] ends = {"", "&optOut=true", "&optOut=true", "", "&optOut=true", "&optOut=false", "&optOut=false", ""};
+            Check.equal(server.seen.size(), ends.length);
+            for (int index = 0; index < ends.length; index++) {
+                Check.isTrue(server.seen.get(index).body.endsWith("additionalParameters%3E" + ends[index]), "request " + index);
+            }
+        }
+    }
+
+    /** Said before the first registration, and while the server is busy: it is kept, and sent again. */
+    void testAnOptOutIsKept() throws Exception {
+        try (TestServer server = new TestServer()) {
+            Storage storage = new MemoryStorage();
+            Samples.client(server, storage).setOptOut(true);
+            PushClient client = Samples.client(server, storage);
+            server.next(503, "");
+            Check.refused(() -> register(client, "ada"));
+            Check.eventually(() -> server.seen.size() == 2, "sent again");
+            client.forgetRegistration();
+            client.setOptOut(false);
+            server.next(400, "no");
+            Check.refused(() -> register(client, "ada"));
+            register(client, "ada");
+            String[] ends = {"true", "true", "false", "false"};
+            Check.equal(server.seen.size(), ends.length);
+            for (int index = 0; index < ends.length; index++) {
+                Check.isTrue(server.seen.get(index).body.endsWith("&optOut=" + ends[index]), "request " + index);
+            }
+        }
+    }
+
     void testTheSameIsSentOnce() throws Exception {
         try (TestServer server = new TestServer()) {
             Storage storage = new MemoryStorage();

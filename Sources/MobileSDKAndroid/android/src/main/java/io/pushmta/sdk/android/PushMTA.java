@@ -50,6 +50,11 @@ public final class PushMTA {
         runner().registerDevice(token, userKey, parameters, AndroidDevice.describe(context), listener);
     }
 
+    /** Says in the background that the person wants no messages, or wants them again: {@link PushClient#setOptOut}. */
+    public static void setOptOut(boolean optedOut, AsyncRunner.RequestListener listener) {
+        runner().setOptOut(optedOut, listener);
+    }
+
     /** Tells the server that a data message arrived; false when it is not one of the engine. */
     public static boolean notifyReceive(Map<String, String> data, AsyncRunner.RequestListener listener) {
         String messageId = data.get("_mId");

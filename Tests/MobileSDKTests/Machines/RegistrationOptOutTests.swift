@@ -1,0 +1,85 @@
+import Testing
+
+@testable import MobileSDK
+
+/// What a person says of an opt-out, and what an app leaves out.
+@Suite struct RegistrationOptOutTests {
+    private func answered(_ driver: inout RegistrationDriver, _ change: (inout RegistrationDriver) -> Void) {
+        let before = driver.sent.count
+        change(&driver)
+        if driver.sent.count > before { driver.answer(.ok) }
+    }
+
+    @Test func outIsSaidWithEveryRegistrationOfThatPersonAndInAgainOnce() {
+        var driver = RegistrationDriver()
+        answered(&driver) { $0.register("ada") }
+        answered(&driver) { $0.handle(.optOut(true)) }
+        // The server has it.
+        answered(&driver) { $0.handle(.optOut(true)) }
+        driver = restarted(driver)
+        answered(&driver) { $0.register("ada") }
+        #expect(driver.sent.isEmpty)
+        answered(&driver) { $0.register(.sample(token: "next", userKey: "ada")) }
+        answered(&driver) { $0.register("ben") }
+        answered(&driver) { $0.register("ada") }
+        answered(&driver) { $0.handle(.optOut(false)) }
+        answered(&driver) { $0.register("ada") }
+        answered(&driver) { $0.register(.sample(token: "newest", userKey: "ada")) }
+        #expect(driver.words == ["&optOut=true", "", "&optOut=true", "&optOut=false", ""])
+        #expect(driver.stored?.words == [:])
+    }
+
+    private func restarted(_ driver: RegistrationDriver) -> RegistrationDriver {
+        RegistrationDriver(record: driver.stored)
+    }
+
+    @Test func whatIsSaidBeforeTheFirstRegistrationGoesWithIt() {
+        var driver = RegistrationDriver()
+        driver.handle(.optOut(true))
+        #expect(driver.sent.isEmpty && driver.stored?.nextWord == true)
+        driver = restarted(driver)
+        driver.register("ada")
+        driver.answer(.ok)
+        #expect(driver.words == ["&optOut=true"] && driver.stored?.words == ["ada": true])
+        // Signing out takes nothing back.
+        driver.handle(.forget)
+        driver.register("ada")
+        #expect(driver.words.last == "&optOut=true")
+    }
+
+    @Test func whatTheServerDoesNotHaveIsSaidAgain() throws {
+        var driver = RegistrationDriver()
+        driver.register("ada")
+        driver.answer(.ok)
+        driver.handle(.optOut(false))
+        driver.answer(.offline)
+        #expect(driver.stored?.words == ["ada": false])
+        try driver.fireTimer()
+        driver.answer(.ok)
+        #expect(driver.words == ["", "&optOut=false", "&optOut=false"] && driver.stored?.words == [:])
+        // Another word while the first one is under way is newer.
+        driver.handle(.optOut(false))
+        driver.handle(.optOut(true))
+        driver.answer(.ok)
+        driver.answer(.ok)
+        #expect(driver.words.suffix(2) == ["&optOut=false", "&optOut=true"] && driver.stored?.words == ["ada": true])
+    }
+
+    @Test func aTokenRefreshWithoutParametersKeepsThose() {
+        var driver = RegistrationDriver()
+        driver.register(.sample(userKey: "ada", ["city": "Oslo"]))
+        driver.answer(.ok)
+        driver = restarted(driver)
+        driver.register(.sample(token: "next", userKey: "ada", nil))
+        driver.answer(.ok)
+        #expect(driver.sent.last?.request.body?.contains("Oslo") == true)
+        // The same token without them has none, and so has another user.
+        driver.register(.sample(token: "next", userKey: "ada", nil))
+        driver.answer(.ok)
+        #expect(driver.sent.last?.request.body?.contains("Oslo") == false)
+        driver.register(.sample(userKey: "ada", ["city": "Oslo"]))
+        driver.answer(.ok)
+        driver.register(.sample(token: "other", userKey: "ben", nil))
+        #expect(driver.sent.last?.request.body?.contains("Oslo") == false)
+    }
+}
