@@ -52,6 +52,7 @@ struct ServiceListPage: Sendable {
 
     /// A section for each service.
     private func services(_ lines: [ServiceLine], _ call: ConsoleCall) -> [PageValues] {
+        let words = ApplicationWords(catalogue: catalogue)
         var sections: [PageValues] = []
         var start = lines.startIndex
         while start < lines.endIndex {
@@ -61,6 +62,8 @@ struct ServiceListPage: Sendable {
             sections.append([
                 "place": .text("\(sections.count)"), "service": .text(line.service), "label": .text(line.label),
                 "hasLabel": .flag(!line.label.isEmpty && line.label != line.service),
+                "mapping": .text(line.mapping ?? catalogue[.mappingStandard]), "trust": .text(words.trust(line.trust)),
+                "subscribers": .text(ServiceSubscribersPage.path(line.service)),
                 "query": .text(SignIn.encoded(line.service)), "mayDeclare": .flag(call.mayDeclare),
                 "applications": .list(applications.map(row)), "hasApplications": .flag(!applications.isEmpty),
             ])
