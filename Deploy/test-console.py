@@ -334,6 +334,7 @@ def pages(site):
         "services": "/services",
         "service-new": "/services/new",
         "service-change": f"/services/change?service={site.service}",
+        "service-subscriptions": f"/services/subscriptions?service={site.service}",
         "ios-pair": "/services/ios-pair",
         "android-new": "/services/android",
         "application": f"/services/applications/{application}",
@@ -453,6 +454,24 @@ def test_people(site, browser):
     check("customer-4711" not in browser.text(), "a reader sees a user key")
     check(not browser.driver.find_elements(By.CSS_SELECTOR, ".actions"), "a reader may change something")
     token = site.sql(f"SELECT push_token FROM pushmta_engine.subscription WHERE id = {person}").strip()
+    # The list of its service, by pages, and the search in it.
+    own = f"/services/subscriptions?service={site.service}"
+    browser.open("/services")
+    browser.find(f"main a[href='{own}']").click()
+    check(len(browser.driver.find_elements(By.CSS_SELECTOR, "tbody tr")) > 0, "the list of subscribers is empty")
+    check(token not in browser.driver.page_source, "a list shows push tokens")
+    browser.open(own + f"&below={int(person) + 1}")
+    browser.find(f"tbody a[href='/subscribers/{person}']").click()
+    browser.has(f"Subscription {person}")
+    browser.open(own)
+    browser.find("#wanted").send_keys("customer-nobody")
+    browser.find("main form[role=search] button").click()
+    browser.has("Nobody was found")
+    browser.judge_here("service-subscriptions-nobody")
+    browser.find(f"main nav a[href='{own}']").click()
+    browser.find("#wanted").send_keys("customer-4711")
+    browser.find("main form[role=search] button").click()
+    browser.has(f"Subscription {person}")
     browser.open("/subscribers")
     browser.driver.find_element(By.CSS_SELECTOR, "#by option[value=token_hash]").click()
     browser.find("#wanted").send_keys(token)
@@ -986,8 +1005,18 @@ def test_change(site, browser):
     browser.open("/services")
     browser.find("a[href='/services/change?service=bank']").click()
     fill(browser, "label", "Our bank")
+    choose(browser, "trust", "signed")
+    browser.find("main button.main").click()
+    browser.find(".wrong:has([name=trust]) .field-problem")
+    browser.judge_here("service-change-wrong")
+    choose(browser, "trust", "server")
     browser.find("main button.main").click()
     browser.has("Our bank")
+    browser.has("server: only the API and imports say it")
+    browser.open("/services/change?service=bank")
+    choose(browser, "trust", "open")
+    browser.find("main button.main").click()
+    browser.has("The service is changed")
 
     browser.sign_in("operate", site.passwords["operate"])
     browser.has("Sending")
@@ -1043,7 +1072,8 @@ def test_languages(site, browser):
         check(browser.find("html").get_attribute("lang") == code, "the page does not say its language")
         for name in (
             "now", "deliveries", "delivery-open", "hosts", "stop", "recycle", "settings", "templates", "template", "services", "application",
-            "ios-pair", "credential", "application-change", "account-change",
+            "ios-pair", "credential", "application-change", "account-new", "account", "account-change", "service-change",
+            "service-subscriptions",
         ):
             browser.judge(f"{name}-{code}", pages(site)[name])
         browser.open("/hosts")

@@ -68,6 +68,15 @@ static const char audit[] = {
 static const char subscribers[] = {
 #embed "templates/subscribers.mustache" suffix(, 0)
 };
+static const char subscriber_search[] = {
+#embed "templates/subscriber-search.mustache" suffix(, 0)
+};
+static const char subscriber_table[] = {
+#embed "templates/subscriber-table.mustache" suffix(, 0)
+};
+static const char service_subscriptions[] = {
+#embed "templates/service-subscriptions.mustache" suffix(, 0)
+};
 static const char subscriber[] = {
 #embed "templates/subscriber.mustache" suffix(, 0)
 };
@@ -202,6 +211,9 @@ static const struct console_file files[] = {
     {"hosts.mustache", hosts},
     {"audit.mustache", audit},
     {"subscribers.mustache", subscribers},
+    {"subscriber-search.mustache", subscriber_search},
+    {"subscriber-table.mustache", subscriber_table},
+    {"service-subscriptions.mustache", service_subscriptions},
     {"subscriber.mustache", subscriber},
     {"quarantine.mustache", quarantine},
     {"templates.mustache", templates},

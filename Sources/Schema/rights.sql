@@ -47,7 +47,7 @@ WITH given (role, kind, privileges, objects) AS (
             -- The composer's.
             'pushmta.delivery_template pushmta_engine.console_audience '
             -- Services and applications: of credentials what is no secret.
-            'pushmta.credential pushmta.gateway_trouble pushmta.service'),
+            'pushmta.credential pushmta.gateway_trouble pushmta.service pushmta.target_mapping pushmta_engine.service'),
         -- A view's functions run with the rights of its reader, a trigger's condition with those of who changes the table.
         ('public', 'function', 'EXECUTE',
             'pushmta_engine.circuit_of pushmta_engine.expiry_step pushmta_engine.expiry_text pushmta_engine.failure_reason '
@@ -76,7 +76,8 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.console_begin_outcomes pushmta_engine.console_change_subscriber pushmta_engine.console_find_people '
             'pushmta_engine.console_forget pushmta_engine.console_history pushmta_engine.console_messages '
             'pushmta_engine.console_outcomes '
-            'pushmta_engine.console_quarantine pushmta_engine.console_quarantined pushmta_engine.console_subscriber '
+            'pushmta_engine.console_quarantine pushmta_engine.console_quarantined pushmta_engine.console_service_people '
+            'pushmta_engine.console_subscriber '
             -- The composer's.
             'pushmta_engine.code_exclusion pushmta_engine.console_add_draft pushmta_engine.console_choices pushmta_engine.console_drafts '
             'pushmta_engine.console_keep_template pushmta_engine.console_remove_template '

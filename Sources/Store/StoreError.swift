@@ -147,6 +147,7 @@ extension StoreError {
         "PM133":
             "change the format when pushmta delivery list shows no unfinished delivery of the application",
         "PM135": "pushmta exclusion delete takes the time that it needs",
+        "PM136": "pushmta service set --proof-key FILE --proof-key-id KID gives it one",
         "PM140": "pushmta alarm list shows them",
         "PM134": "an integration key belongs to one application; pushmta app list shows whose it is",
         "PM050": "pushmta exclusion list shows the lists; pushmta exclusion create makes one",

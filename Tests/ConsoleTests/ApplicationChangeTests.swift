@@ -256,22 +256,138 @@ import Testing
         #expect(saved.headers[.location] == "/services/accounts/1?done=changed", "\(saved.text)")
         let account = try await site.admin.account(1)
         #expect(account.host == "proxy.example.com" && account.port == 8_443 && !account.active)
-        #expect(account.options == #"{"ca_file": "/etc/ca.pem"}"#, "the file of certificate authorities stays")
+        #expect(account.options == #"{"ca_file": "/etc/ca.pem"}"#)
         #expect(
             try await audit(site, "account.change")
                 == "apns: localhost:443 → proxy.example.com:8443, connections 2 → default, paused, messages a second no limit → 0.5"
         )
         let page = try await site.session(.read).get("/services/accounts/1").text
-        for words in ["/etc/ca.pem", "pushmta account set apns --ca-file", "It is paused", "shop-ios", "0.5"] {
+        for words in [
+            "/etc/ca.pem", "has to lie on each host", "nms/jsp/iosHTTP2.jsp", "It is paused", "shop-ios", "0.5",
+        ] {
             #expect(page.contains(words), "\(words)")
         }
         #expect(!page.contains("/change"))
-        // A file that somebody names in a form of his own changes nothing.
-        try await site.admin.setAccount(name: "apns", active: true)
         var own = self.form(try await admin.get(path).text)
-        own["ca_file"] = "/tmp/other.pem"
+        own["ca_file"] = "/etc/other.pem"
         #expect(try await admin.post(path, form: own).status == .seeOther)
-        #expect(try await site.admin.account(1).options.contains("/etc/ca.pem"))
+        #expect(try await site.admin.account(1).options == #"{"ca_file": "/etc/other.pem"}"#)
+        own = self.form(try await admin.get(path).text)
+        own["ca_file"] = ""
+        #expect(try await admin.post(path, form: own).status == .seeOther)
+        #expect(try await site.admin.account(1).options == "{}")
+        #expect(
+            try await audit(site, "account.change").hasSuffix(
+                "; apns: ca file /etc/ca.pem → /etc/other.pem; apns: ca file /etc/other.pem → default"
+            )
+        )
+        await site.close()
+    }
+
+    @Test func anAccountGetsAnotherConnectorByNameOrAccessURL() async throws {
+        let site = try await ConsoleSite.start()
+        let admin = try await site.session(.admin)
+        try await site.admin.createAccount(
+            name: "fcm",
+            connector: .androidV2,
+            host: "fcm.googleapis.com",
+            port: 443,
+            options: #"{"ca_file": "/etc/ca.pem", "connections": 2}"#
+        )
+        let path = "/services/accounts/2/change"
+        let form = form(try await admin.get(path).text)
+        #expect(form["connector"] == "android-v2" && form["url"] == "" && form["ca_file"] == "/etc/ca.pem")
+        for (change, words) in [
+            (["connector": "smtp"], "Choose one of the list"), (["connector": "ios-http2"], "the other platform"),
+            (["url": "https://localhost:8080/nms/jsp/ios.jsp"], "the other platform"),
+            (["url": "https://localhost/other.js"], "no access URL"), (["ca_file": "ca.pem"], "no absolute path"),
+            (["ca_file": "/etc/"], "no absolute path"), (["ca_file": "/etc/\u{7}.pem"], "no absolute path"),
+        ] {
+            let answer = try await admin.post(path, form: form.merging(change) { $1 })
+            #expect(answer.status == .unprocessableContent && answer.text.contains(words), "\(change)")
+        }
+        let url = ["url": "https://campaign.example.com/nms/jsp/androidPushConnector.js"]
+        #expect(try await admin.post(path, form: form.merging(url) { $1 }).status == .seeOther)
+        var account = try await site.admin.account(2)
+        #expect(account.connector == .androidV1 && account.host == "fcm.googleapis.com")
+        #expect(account.options == #"{"ca_file": "/etc/ca.pem"}"#, "an option that the new connector has not")
+        #expect(
+            try await audit(site, "account.change")
+                == "fcm: connector android-v2 → android-v1, connections 2 → default"
+        )
+        // A stand-in of the one gateway is none of the other, and Apple's own binary one is closed.
+        let other = "/services/accounts/1/change"
+        let ios = self.form(try await admin.get(other).text).merging(["connector": "ios-binary"]) { $1 }
+        let refused = try await admin.post(other, form: ios)
+        #expect(
+            refused.status == .unprocessableContent && refused.text.contains("At this host a gateway for ios-http2")
+        )
+        let moved = ios.merging(["host": "standin.example.com", "port": "2195"]) { $1 }
+        #expect(try await admin.post(other, form: moved).status == .seeOther)
+        account = try await site.admin.account(1)
+        #expect(account.connector == .iosBinary && account.host == "standin.example.com")
+        await site.close()
+    }
+
+    @Test func aConnectorThatDoesNotTakeTheCredentialIsRefused() async throws {
+        let site = try await ConsoleSite.start()
+        let admin = try await site.session(.admin)
+        try await site.sql(
+            """
+            INSERT INTO pushmta_engine.credential (kind, name, seal_key_id, sealed) VALUES ('apns_key', 'key', 'k', '\\x00');
+            UPDATE pushmta_engine.application SET credential_id = (SELECT c.id FROM pushmta_engine.credential c);
+            """
+        )
+        let path = "/services/accounts/1/change"
+        let wanted = ["connector": "ios-binary", "host": "standin.example.com", "port": "2195"]
+        let form = form(try await admin.get(path).text).merging(wanted) { $1 }
+        let answer = try await admin.post(path, form: form)
+        #expect(answer.status == .unprocessableContent)
+        #expect(answer.text.contains("ios-binary does not take the credentials of these applications: shop-ios"))
+        #expect(try await site.admin.account(1).connector == .iosHTTP2)
+        await site.close()
+    }
+
+    @Test func aServiceGetsAMappingAndAnotherTrustOnRecord() async throws {
+        let site = try await ConsoleSite.start()
+        let admin = try await site.session(.admin)
+        try await site.sql(
+            """
+            INSERT INTO pushmta_engine.target_mapping (name, view_name, key_column) VALUES ('people', 'public.people', 'id')
+            """
+        )
+        let path = "/services/change?service=shop"
+        let form = form(try await admin.get(path).text)
+        #expect(form["mapping"] == "" && form["trust"] == "open")
+        #expect(try await site.session(.read).get("/services").text.contains("standard: subscriptions alone"))
+        let wanted = ["mapping": "people", "trust": "server"]
+        #expect(try await admin.post(path, form: form.merging(wanted) { $1 }).status == .seeOther)
+        #expect(try await site.admin.service(named: "shop").mapping == "people")
+        #expect(try await site.admin.userKeyTrust(service: "shop") == .server)
+        let words = "shop: target mapping none → people, user key trust open → server"
+        #expect(try await audit(site, "service.change") == words)
+        let list = try await site.session(.read).get("/services").text
+        #expect(list.contains("<bdi>people</bdi>") && list.contains("server: only the API and imports say it"))
+        let next = self.form(try await admin.get(path).text)
+        #expect(next["mapping"] == "people" && next["trust"] == "server")
+        for (change, words) in [
+            (["trust": "signed"], "no key to check proofs with"), (["trust": "all"], "Choose one of the list"),
+            (["mapping": "none"], "no target mapping"),
+        ] {
+            let answer = try await admin.post(path, form: next.merging(change) { $1 })
+            #expect(answer.status == .unprocessableContent && answer.text.contains(words), "\(change)")
+        }
+        // With a key of proofs, and back to the standard.
+        try await site.sql(
+            """
+            INSERT INTO pushmta_engine.service_proof_key (id, service_id, key_id, algorithm, public_key)
+            VALUES (1, 1, 'k', 'ES256', decode(repeat('04', 65), 'hex'))
+            """
+        )
+        let back = next.merging(["mapping": "", "trust": "signed"]) { $1 }
+        #expect(try await admin.post(path, form: back).status == .seeOther)
+        #expect(try await site.admin.service(named: "shop").mapping == nil)
+        #expect(try await site.admin.userKeyTrust(service: "shop") == .signed)
         await site.close()
     }
 

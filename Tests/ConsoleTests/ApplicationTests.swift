@@ -161,6 +161,11 @@ import Testing
         )
         let fcm = ["name": "fcm", "connector": "android-v2", "environment": "sandbox", "host": "", "port": ""]
         #expect(try await admin.post(path, form: fcm).status == .seeOther)
+        let script = ["url": "https://campaign.example.com/nms/jsp/androidPushConnector.js", "ca_file": "/etc/ca.pem"]
+        let named = sandbox.merging(["name": "script", "environment": "production"]) { $1 }.merging(script) { $1 }
+        #expect(try await admin.post(path, form: named).status == .seeOther)
+        let made = try await site.admin.account(named: "script")
+        #expect(made.connector == .androidV1 && made.options == #"{"ca_file": "/etc/ca.pem"}"#)
         let accounts = try await site.admin.accounts()
         #expect(accounts.first { $0.name == "sand" }?.host == "api.sandbox.push.apple.com")
         #expect(accounts.first { $0.name == "fcm" }?.host == "fcm.googleapis.com")
@@ -168,7 +173,8 @@ import Testing
             (["connector": "smtp"], "Choose one of the list"), (["connector": "ios-binary"], "31 March 2021"),
             (["host": "a b"], "host"), (["port": "70000"], "1 to 65535"), (["port": "x"], "1 to 65535"),
             (["host": "fcm.googleapis.com"], "android"), (["port": "444"], "listens on"), (["name": "sand"], "already"),
-            (["host": "<b>.example.com"], "host"),
+            (["host": "<b>.example.com"], "host"), (["url": "https://localhost/x.jsp"], "no access URL"),
+            (["ca_file": "ca.pem"], "no absolute path"),
         ] {
             let form = sandbox.merging(["name": "new"]) { $1 }.merging(change) { $1 }
             let answer = try await admin.post(path, form: form)
@@ -176,7 +182,7 @@ import Testing
             #expect(answer.text.localizedCaseInsensitiveContains(words), "\(change): \(answer.text)")
             #expect(!answer.text.contains("<b>"))
         }
-        #expect(try await site.admin.accounts().count == 3)
+        #expect(try await site.admin.accounts().count == 4)
         let list = try await site.session(.read).get("/services/accounts").text
         #expect(list.contains("APNs over HTTP/2") && list.contains("api.sandbox.push.apple.com:443"))
         #expect(!list.contains("/accounts/new"))

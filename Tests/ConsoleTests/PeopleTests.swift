@@ -65,6 +65,54 @@ import Testing
         await site.close()
     }
 
+    @Test func aServicesSubscribersAreListedByPagesAndSearched() async throws {
+        let site = try await site(120)
+        try await site.admin.createService(name: "bank", label: "Bank")
+        let reader = try await site.session(.read)
+        let oda = try await site.session(.operate)
+        let path = "/services/subscriptions?service=shop"
+        #expect(try await reader.get("/services").text.contains("href=\"\(path)\""))
+        var (next, seen, pages): (String?, [Int64], Int) = (path, [], 0)
+        while let page = next {
+            let text = try await oda.get(page).text
+            seen += text.matches(of: /href="\/subscribers\/([0-9]+)"/).compactMap { Int64($0.1) }
+            pages += 1
+            next = text.firstMatch(of: /href="([^"]*below[^"]*)"/).map { String($0.1).replacing("&amp;", with: "&") }
+        }
+        #expect(seen == (1...120).reversed().map { Int64($0) } && pages == 3)
+        let last = path + "&below=3"
+        let shown = try await oda.get(last).text
+        #expect(
+            shown.contains("<bdi>customer-4711</bdi>") && shown.contains("<bdi>shop-ios</bdi>") && shown.contains("iOS")
+        )
+        #expect(try await reader.get(last).text.contains("<bdi>cu…</bdi>"))
+        #expect(try await !reader.get(last).text.contains("customer-4711"))
+        let token = try await site.value("SELECT push_token FROM pushmta_engine.subscription WHERE id = 1")
+        #expect(!shown.contains(token))
+        // Others' subscribers are not found here.
+        func find(_ service: String, _ key: String, _ wanted: String) async throws -> ConsoleAnswer {
+            try await oda.post("/services/subscriptions?service=\(service)", form: ["by": key, "wanted": wanted])
+        }
+        let several = try await find("shop", "user_key", "customer-4711").text
+        #expect(several.contains("/subscribers/1\"") && several.contains("/subscribers/2\""))
+        #expect(try await find("shop", "subscription", "3").headers[.location] == "/subscribers/3")
+        let hash = try await site.value(
+            "SELECT encode(pushmta_engine.token_hash(push_token), 'hex') FROM pushmta_engine.subscription WHERE id = 3"
+        )
+        #expect(try await find("shop", "token_hash", hash).headers[.location] == "/subscribers/3")
+        for (key, wanted) in [("user_key", "customer-4711"), ("subscription", "3"), ("token_hash", hash)] {
+            #expect(try await find("bank", key, wanted).text.contains("Nobody was found"), "\(key)")
+        }
+        #expect(try await find("shop", "subscription", "x").text.contains("Type its digits only"))
+        #expect(try await oda.get("/services/subscriptions?service=bank").text.contains("Nobody has registered yet"))
+        #expect(try await oda.get("/services/subscriptions?service=none").status == .notFound)
+        #expect(try await find("none", "user_key", "a").status == .notFound)
+        let noted =
+            "SELECT string_agg(a.detail, '; ' ORDER BY a.id) FROM pushmta_engine.audit_log a WHERE a.action = 'subscriber.list'"
+        #expect(try await site.value(noted).hasPrefix("120 to 70; 70 to 20; 20 to 1; 2 to 1"))
+        await site.close()
+    }
+
     @Test func noPageHasAPushTokenAndKeysAreText() async throws {
         let hostile = #"<script>alert("1")</script>'&{{title}}"#
         let site = try await site(key: hostile)
@@ -75,7 +123,9 @@ import Testing
             """
         )
         let admin = try await site.session(.admin)
-        for path in ["/subscribers/1", "/subscribers/1/forget", "/quarantine"] {
+        for path in [
+            "/subscribers/1", "/subscribers/1/forget", "/quarantine", "/services/subscriptions?service=shop",
+        ] {
             let page = try await admin.get(path)
             #expect(page.status == .ok, "\(path)")
             #expect(

@@ -13,6 +13,8 @@ struct AccountPages: Sendable {
     private static let most = 50
     /// Applications of an account that its page names.
     private static let mostApplications = 100
+    /// Bytes of a path: Linux's PATH_MAX, of which one is the end.
+    private static let longestPath = 4_095
 
     private var catalogue: Catalogue { responder.pages.catalogue }
 
@@ -21,6 +23,8 @@ struct AccountPages: Sendable {
         static let name = "name"
         static let connector = "connector"
         static let environment = "environment"
+        static let url = "url"
+        static let authorities = "ca_file"
         static let host = "host"
         static let port = "port"
         static let connections = "connections"
@@ -103,13 +107,7 @@ struct AccountPages: Sendable {
             intro: catalogue[.newAccountText],
             fields: [
                 .ofName(Name.name, catalogue[.fieldNameHint], catalogue),
-                FormField(
-                    name: Name.connector,
-                    label: catalogue[.factConnector],
-                    kind: .choice(connectors.map { FormOption($0.rawValue, "\($0.rawValue): \(meaning($0))") }),
-                    isRequired: true,
-                    value: Connector.iosHTTP2.rawValue
-                ),
+                connectorField(connectors, .iosHTTP2), urlField(connectors),
                 FormField(
                     name: Name.environment,
                     label: catalogue[.factEnvironment],
@@ -125,21 +123,83 @@ struct AccountPages: Sendable {
                     most: 253
                 ),
                 FormField(name: Name.port, label: catalogue[.fieldPort], kind: .text, most: 5),
+                authoritiesField(""),
             ],
             button: catalogue[.newAccountButton]
         )
+    }
+
+    private func connectorField(_ connectors: [Connector], _ chosen: Connector) -> FormField {
+        FormField(
+            name: Name.connector,
+            label: catalogue[.factConnector],
+            kind: .choice(connectors.map { FormOption($0.rawValue, "\($0.rawValue): \(meaning($0))") }),
+            isRequired: true,
+            value: chosen.rawValue
+        )
+    }
+
+    /// Adobe Campaign's address of a connector.
+    private func urlField(_ connectors: [Connector]) -> FormField {
+        FormField(
+            name: Name.url,
+            label: catalogue[.fieldAccessURL],
+            kind: .text,
+            hint: catalogue.text(.accessURLHint, connectors.compactMap(ConnectorAlias.url).joined(separator: ", "))
+        )
+    }
+
+    private func authoritiesField(_ value: String) -> FormField {
+        FormField(
+            name: Name.authorities,
+            label: catalogue[.factAuthorities],
+            kind: .text,
+            hint: catalogue[.authoritiesHint],
+            value: value,
+            most: Self.longestPath
+        )
+    }
+
+    /// The connector of the access URL, if there is one, or else the one that was chosen.
+    private func connector(_ call: ConsoleCall) throws(FormRefusal) -> Connector {
+        let url = call.typed(Name.url)
+        if !url.isEmpty {
+            guard let connector = ConnectorAlias.connector(url: url) else {
+                let known = ConnectorAlias.known.joined(separator: ", ")
+                throw FormRefusal([Name.url: catalogue.text(.accessURLWrong, known)])
+            }
+            return connector
+        }
+        guard let connector = Connector(rawValue: call.typed(Name.connector)) else {
+            throw FormRefusal([Name.connector: catalogue[.connectorMissing]])
+        }
+        return connector
+    }
+
+    /// The file of certificate authorities; nil for none. It lies on the hosts that send, so that only its form can be judged here.
+    private func authorities(_ call: ConsoleCall) throws(FormRefusal) -> String? {
+        let path = call.typed(Name.authorities)
+        guard !path.isEmpty else { return nil }
+        guard path.hasPrefix("/"), !path.hasSuffix("/"), path.utf8.count <= Self.longestPath,
+            path.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
+        else { throw FormRefusal([Name.authorities: catalogue[.authoritiesWrong]]) }
+        return path
     }
 
     private func add(_ call: ConsoleCall) async throws -> ConsoleReply {
         try await form.reply(to: call) {
             let (connector, address) = try address(call)
             let name = call.typed(Name.name)
+            var options = AccountOptionValues()
+            options.authorities = try authorities(call)
+            let json = options.json(connector)
             try await responder.database.run {
                 try await $0.declareAccount(
                     name: name,
                     connector: connector,
                     host: address.host,
                     port: Int32(address.port),
+                    options: json,
                     by: call.actor
                 )
             }
@@ -150,7 +210,8 @@ struct AccountPages: Sendable {
     /// The connector, and the address that was typed or else the gateway's own.
     private func address(_ call: ConsoleCall) throws(FormRefusal) -> (Connector, GatewayAddress) {
         let environment = ApplicationEnvironment(rawValue: call.typed(Name.environment)) ?? .production
-        guard let connector = Connector(rawValue: call.typed(Name.connector)),
+        let connector = try connector(call)
+        guard
             var address = GatewayAddress.standard(
                 connector,
                 connector.platform == .android ? .production : environment
@@ -195,6 +256,7 @@ extension AccountPages {
         let options = AccountOptionValues(account)
         var facts: [(Phrase, String)] = [
             (.factConnector, "\(account.connector.rawValue): \(meaning(account.connector))"),
+            (.fieldAccessURL, ConnectorAlias.url(account.connector) ?? ""),
             (.factGateway, GatewayAddress(host: account.host, port: Int(account.port)).description),
             (.columnState, catalogue[account.active ? .accountActive : .accountPaused]),
         ]
@@ -204,7 +266,7 @@ extension AccountPages {
         if let host = options.feedbackHost { facts.append((.fieldFeedbackHost, host)) }
         if let port = options.feedbackPort { facts.append((.fieldFeedbackPort, "\(port)")) }
         facts.append((.fieldRate, rate.map(RateNumber.shown) ?? catalogue[.noLimit]))
-        if let file = options.authorities { facts.append((.factAuthorities, file)) }
+        facts.append((.factAuthorities, options.authorities ?? catalogue[.bySetting]))
         var values: PageValues = [
             "id": .text("\(id)"), "mayDeclare": .flag(call.mayDeclare), "isPaused": .flag(!account.active),
             "facts": .list(facts.map { ["name": .text(catalogue[$0.0]), "value": .text($0.1)] }),
@@ -216,7 +278,7 @@ extension AccountPages {
             "hasApplications": .flag(!applications.isEmpty),
         ]
         if options.authorities != nil {
-            values["authorities"] = .text(catalogue.text(.authoritiesNote, account.name))
+            values["authorities"] = .text(catalogue[.authoritiesNote])
         }
         if call.query["done"] == "changed" { values["done"] = .text(catalogue[.accountChanged]) }
         return .page(ConsolePage("account", title: account.name, values))
@@ -241,7 +303,9 @@ extension AccountPages {
         let own = ApplicationEnvironment.allCases.reversed().compactMap {
             GatewayAddress.standard(account.connector, $0)?.description
         }
+        let connectors = Connector.allCases.filter { $0.platform == account.connector.platform }
         var fields = [
+            connectorField(connectors, account.connector), urlField(connectors),
             FormField(
                 name: Name.host,
                 label: catalogue[.fieldHost],
@@ -274,6 +338,7 @@ extension AccountPages {
             )
             fields.append(line(Name.feedbackPort, .fieldFeedbackPort, .feedbackHint, port))
         }
+        fields.append(authoritiesField(options.authorities ?? ""))
         fields.append(RateField.field(Name.rate, catalogue, version.messagesPerSecond))
         fields.append(
             FormField(
@@ -302,6 +367,7 @@ extension AccountPages {
         let (account, version) = try await changeable(call)
         return try await changeForm(account, version).reply(to: call) {
             let (wanted, rate) = try wanted(call, account)
+            try await checkCredentials(account, wanted.connector)
             let names = try await responder.database.run { store in
                 try await store.applications().filter { application in
                     application.accountID == account.id && RouteCheck.problem(application, wanted) != nil
@@ -324,17 +390,60 @@ extension AccountPages {
         }
     }
 
-    /// The account as it was typed, and its rate.
-    private func wanted(_ call: ConsoleCall, _ account: AccountRow) throws(FormRefusal) -> (AccountRow, Double?) {
-        let address = GatewayAddress(
+    /// Refuses a connector that does not take what the account's applications sign in with.
+    private func checkCredentials(_ account: AccountRow, _ connector: Connector) async throws {
+        guard connector != account.connector else { return }
+        let unfit = try await responder.database.run { store in
+            var names: [String] = []
+            for application in try await store.applications() where application.accountID == account.id {
+                guard let id = application.credentialID, let facts = try await store.credentialFacts(id) else {
+                    continue
+                }
+                if !facts.kind.suits(connector) { names.append(application.name) }
+            }
+            return names
+        }
+        guard !unfit.isEmpty else { return }
+        let list = unfit.prefix(5).joined(separator: ", ")
+        throw FormRefusal([Name.connector: catalogue.text(.connectorUnfit, connector.rawValue, list)])
+    }
+
+    /// The address as it was typed; the own one of the gateway's other connector where the earlier one's own was left as it was.
+    private func address(_ call: ConsoleCall, of account: AccountRow, _ connector: Connector) throws(FormRefusal)
+        -> GatewayAddress
+    {
+        let before = GatewayAddress(host: account.host, port: Int(account.port))
+        let typed = GatewayAddress(
             host: GatewayHost.comparable(call.typed(Name.host)),
             port: try port(call, Name.port, mayBeEmpty: false)
         )
+        let isElsewhere =
+            GatewayAddress.standard(connector, .production) != GatewayAddress.standard(account.connector, .production)
+        guard typed == before, isElsewhere else { return typed }
+        let own = ApplicationEnvironment.allCases.first {
+            GatewayAddress.standard(account.connector, $0)?.host == before.host
+        }
+        // A stand-in for the one gateway is none for the other.
+        guard let own, let address = GatewayAddress.standard(connector, own) else {
+            throw FormRefusal([Name.host: catalogue.text(.hostOfConnector, account.connector.rawValue)])
+        }
+        return address
+    }
+
+    /// The account as it was typed, and its rate.
+    private func wanted(_ call: ConsoleCall, _ account: AccountRow) throws(FormRefusal) -> (AccountRow, Double?) {
+        let connector = try connector(call)
+        guard connector.platform == account.connector.platform else {
+            let field = call.typed(Name.url).isEmpty ? Name.connector : Name.url
+            throw FormRefusal([field: catalogue[.connectorOfOther]])
+        }
+        let address = try address(call, of: account, connector)
         // What is wrong with what was there before is not this form's.
-        if address != GatewayAddress(host: account.host, port: Int(account.port)) {
-            try check(address, account.connector)
+        if connector != account.connector || address != GatewayAddress(host: account.host, port: Int(account.port)) {
+            try check(address, connector)
         }
         var options = AccountOptionValues(account)
+        options.authorities = try authorities(call)
         if !call.typed(Name.connections).isEmpty {
             guard let count = Int(call.typed(Name.connections)), AccountOption.connectionLimit.contains(count) else {
                 throw FormRefusal([Name.connections: catalogue[.connectionsWrong]])
@@ -356,10 +465,10 @@ extension AccountPages {
         let wanted = AccountRow(
             id: account.id,
             name: account.name,
-            connector: account.connector,
+            connector: connector,
             host: address.host,
             port: Int32(address.port),
-            options: options.json(account.connector),
+            options: options.json(connector),
             active: call.typed(Name.state) != Self.paused
         )
         return (wanted, rate.messagesPerSecond)
@@ -368,7 +477,7 @@ extension AccountPages {
 
 /// The options of an external account, as forms have them.
 private struct AccountOptionValues: Codable {
-    /// A path on the hosts of its children, which is set there.
+    /// A path on the hosts of its children.
     var authorities: String?
     var connections: Int?
     var feedbackHost: String?
@@ -381,7 +490,8 @@ private struct AccountOptionValues: Codable {
         case feedbackPort = "feedback_port"
     }
 
-    private init() {}
+    /// None: all is as the settings say.
+    init() {}
 
     /// Those of an account; none if they are stored in a form that this program does not know.
     init(_ account: AccountRow) {

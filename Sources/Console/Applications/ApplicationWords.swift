@@ -19,6 +19,15 @@ struct ApplicationWords: Sendable {
         catalogue[format == .uuid ? .messageIDsUUID : .messageIDsInt32]
     }
 
+    /// Whom a service trusts to say whose a device is.
+    func trust(_ trust: UserKeyTrust) -> String {
+        switch trust {
+        case .open: catalogue[.trustOpen]
+        case .signed: catalogue[.trustSigned]
+        case .server: catalogue[.trustServer]
+        }
+    }
+
     func kind(_ kind: CredentialKind) -> String {
         switch kind {
         case .apnsKey: catalogue[.credentialAPNsKey]

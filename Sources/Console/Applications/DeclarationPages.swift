@@ -36,6 +36,8 @@ struct DeclarationPages: Sendable {
     private enum Name {
         static let name = "name"
         static let label = "label"
+        static let mapping = "mapping"
+        static let trust = "trust"
         static let service = "service"
         static let bundleID = "bundle"
         static let format = "format"
@@ -43,9 +45,12 @@ struct DeclarationPages: Sendable {
         static let sandboxAccount = "sandbox_account"
         static let key = "key"
         static let sandboxKey = "sandbox_key"
-        static let expected = "expected"
+        static let version = "version"
         static let environment = "environment"
     }
+
+    /// More than anybody scrolls through; whoever has more chooses on the command line.
+    private static let mostMappings = 500
 
     var routes: [ConsoleRoute] {
         let base = ServiceListPage.path
@@ -53,7 +58,7 @@ struct DeclarationPages: Sendable {
         return [
             ConsoleRoute(.get, base + "/new", .role(.admin)) { _ in serviceForm.reply() },
             ConsoleRoute(.post, base + "/new", .role(.admin)) { try await addService($0) },
-            ConsoleRoute(.get, base + "/change", .role(.admin)) { try await labelForm($0).reply() },
+            ConsoleRoute(.get, base + "/change", .role(.admin)) { try await changeForm($0).form.reply() },
             ConsoleRoute(.post, base + "/change", .role(.admin)) { try await changeService($0) },
             ConsoleRoute(.get, base + "/ios-pair", .role(.admin)) { try await pairForm($0).reply() },
             ConsoleRoute(.post, base + "/ios-pair", .role(.admin)) { try await addPair($0) },
@@ -91,10 +96,15 @@ struct DeclarationPages: Sendable {
         }
     }
 
-    private func labelForm(_ call: ConsoleCall) async throws -> FormPage {
+    private func changeForm(_ call: ConsoleCall) async throws -> (form: FormPage, facts: ServiceFacts) {
         let name = call.query[Name.service] ?? ""
-        let label = try await responder.database.run { try await $0.serviceLabel(name) }
-        return FormPage(
+        let (service, mappings) = try await responder.database.run { store in
+            (try await store.serviceFacts(name), try await store.mappingNames(most: Self.mostMappings))
+        }
+        let (facts, version) = service
+        // The one that it has is offered, however many there are.
+        let offered = mappings + (facts.mapping.map { mappings.contains($0) ? [] : [$0] } ?? [])
+        let form = FormPage(
             title: catalogue.text(.changeTitle, name),
             action: "\(ServiceListPage.path)/change?service=\(SignIn.encoded(name))",
             back: toServices,
@@ -104,28 +114,52 @@ struct DeclarationPages: Sendable {
                     label: catalogue[.fieldLabel],
                     kind: .text,
                     hint: catalogue[.serviceLabelHint],
-                    value: label,
+                    value: facts.label,
                     most: NameRule.longestLabel
-                )
+                ),
+                FormField(
+                    name: Name.mapping,
+                    label: catalogue[.fieldMapping],
+                    kind: .choice([FormOption("", catalogue[.mappingStandard])] + offered.map { FormOption($0, $0) }),
+                    hint: catalogue[.mappingHint],
+                    value: facts.mapping ?? ""
+                ),
+                FormField(
+                    name: Name.trust,
+                    label: catalogue[.fieldTrust],
+                    kind: .choice(UserKeyTrust.allCases.map { FormOption($0.rawValue, words.trust($0)) }),
+                    hint: catalogue[.trustHint],
+                    isRequired: true,
+                    value: facts.trust.rawValue
+                ),
             ],
-            hidden: [Name.expected: label],
+            hidden: [Name.version: "\(version)"],
             button: catalogue[.save]
         )
+        return (form, facts)
     }
 
     private func changeService(_ call: ConsoleCall) async throws -> ConsoleReply {
-        try await labelForm(call).reply(to: call) {
+        let (form, earlier) = try await changeForm(call)
+        return try await form.reply(to: call) {
             let label = call.typed(Name.label)
             if let problem = NameRule.problem(label: label) {
                 throw FormRefusal([Name.label: "\(catalogue[.fieldLabel]): \(problem); \(NameRule.labelWords)"])
             }
-            try await responder.database.run {
-                try await $0.changeService(
-                    name: call.query[Name.service] ?? "",
-                    label: label,
-                    expected: call.form[Name.expected] ?? "",
-                    by: call.actor
-                )
+            guard let trust = UserKeyTrust(rawValue: call.typed(Name.trust)) else {
+                throw FormRefusal([Name.trust: catalogue[.trustMissing]])
+            }
+            let mapping = nonEmpty(call.typed(Name.mapping))
+            do {
+                try await responder.database.run {
+                    try await $0.changeService(
+                        ServiceFacts(name: earlier.name, label: label, mapping: mapping, trust: trust),
+                        version: Int64(call.typed(Name.version)) ?? 0,
+                        by: call.actor
+                    )
+                }
+            } catch let error as StoreError where error.sqlState == "PM136" {
+                throw FormRefusal([Name.trust: catalogue.text(.trustNoKey, earlier.name)])
             }
             return .redirect(ServiceListPage.path + "?done=changed")
         }

@@ -53,6 +53,7 @@ struct ServiceListPage: Sendable {
 
     /// A section for each service.
     private func services(_ lines: [ServiceLine], _ icons: ApplicationIcons, _ call: ConsoleCall) -> [PageValues] {
+        let words = ApplicationWords(catalogue: catalogue)
         var sections: [PageValues] = []
         var start = lines.startIndex
         while start < lines.endIndex {
@@ -62,6 +63,8 @@ struct ServiceListPage: Sendable {
             sections.append([
                 "place": .text("\(sections.count)"), "service": .text(line.service), "label": .text(line.label),
                 "hasLabel": .flag(!line.label.isEmpty && line.label != line.service),
+                "mapping": .text(line.mapping ?? catalogue[.mappingStandard]), "trust": .text(words.trust(line.trust)),
+                "subscribers": .text(ServiceSubscribersPage.path(line.service)),
                 "query": .text(SignIn.encoded(line.service)), "mayDeclare": .flag(call.mayDeclare),
                 "applications": .list(applications.map { row($0, icons) }),
                 "hasApplications": .flag(!applications.isEmpty),

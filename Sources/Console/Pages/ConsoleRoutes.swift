@@ -49,6 +49,7 @@ struct ConsoleRoutes: Sendable {
             AuditPage(responder: responder).routes,
             SubscriberSearchPage(responder: responder).routes,
             SubscriberPage(responder: responder).routes,
+            ServiceSubscribersPage(responder: responder).routes,
             QuarantinePage(responder: responder).routes,
             SeedPage(responder: responder).routes,
             ExclusionPages(responder: responder).routes,

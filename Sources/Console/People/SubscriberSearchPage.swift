@@ -2,19 +2,11 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// *Subscribers*: looks somebody up. There is no list of everybody.
+/// *Subscribers*: looks somebody up, of all services. Those of one are listed by ``ServiceSubscribersPage``.
 struct SubscriberSearchPage: Sendable {
     let responder: ConsoleResponder
 
     static let path = "/subscribers"
-    /// The names of the form's fields.
-    private static let (keyField, textField) = ("by", "wanted")
-    /// Subscriptions of a page: somebody has a few devices; a key that many have is none of a person.
-    private static let most = 50
-    /// Digits of an id, of which the database has 18 at most.
-    private static let idDigits = 1...18
-    /// Hexadecimal digits of a SHA-256.
-    private static let hashDigits = 64
 
     private var catalogue: Catalogue { responder.pages.catalogue }
 
@@ -31,23 +23,72 @@ struct SubscriberSearchPage: Sendable {
     }
 
     private func find(_ call: ConsoleCall) async throws -> ConsoleReply {
+        let search = try await SubscriberSearch(call, responder)
+        if let only = search.only { return only }
+        return page(call, search.key, search.values(catalogue))
+    }
+
+    private func page(_ call: ConsoleCall, _ key: SubscriberKey, _ values: PageValues) -> ConsoleReply {
+        var values = values
+        values["mayCompose"] = .flag(call.mayCompose)
+        values["keys"] = catalogue.subscriberKeys(chosen: key)
+        values["action"] = .text(Self.path)
+        return .page(ConsolePage("subscribers", title: catalogue[.subscribersTitle], values))
+    }
+}
+
+/// A look for somebody, as both pages with such a form do it.
+struct SubscriberSearch: Sendable {
+    /// By what it was looked.
+    let key: SubscriberKey
+    private let text: String
+    private let problem: Phrase?
+    private let found: [FoundSubscriber]
+
+    /// The names of the form's fields.
+    private static let (keyField, textField) = ("by", "wanted")
+    /// Subscriptions of a page: somebody has a few devices; a key that many have is none of a person.
+    private static let most = 50
+    /// Digits of an id, of which the database has 18 at most.
+    private static let idDigits = 1...18
+    /// Hexadecimal digits of a SHA-256.
+    private static let hashDigits = 64
+
+    /// Looks for what a form names.
+    ///
+    /// - Parameter service: whose subscriptions are looked through; "" for those of all services.
+    init(_ call: ConsoleCall, _ responder: ConsoleResponder, service: String = "") async throws {
         guard let key = call.form[Self.keyField].flatMap({ SubscriberKey(rawValue: $0) }) else {
             throw ConsoleProblem.malformed
         }
         let text = Self.trimmed(call.form[Self.textField] ?? "")
-        if let problem = Self.problem(key, text) { return page(call, key, ["problem": .text(catalogue[problem])]) }
+        self.key = key
+        self.text = text
+        problem = Self.problem(key, text)
         let wanted = key == .tokenHash ? text.lowercased() : text
-        let found = try await responder.database.run {
-            try await $0.findSubscribers(key, wanted, most: Self.most + 1, by: call.actor)
-        }
-        if found.count == 1, let only = found.first { return .redirect("\(Self.path)/\(only.id)") }
+        found =
+            problem == nil
+            ? try await responder.database.run {
+                try await $0.findSubscribers(key, wanted, service: service, most: Self.most + 1, by: call.actor)
+            } : []
+    }
+
+    /// The way to the only one that was found; nil if there is none, or several.
+    var only: ConsoleReply? {
+        guard found.count == 1, let only = found.first else { return nil }
+        return .redirect("\(SubscriberSearchPage.path)/\(only.id)")
+    }
+
+    /// What was found, or what is wrong, as a template shows it.
+    func values(_ catalogue: Catalogue) -> PageValues {
+        if let problem { return ["problem": .text(catalogue[problem])] }
         var values: PageValues = [
             // A push token may have been taken for its hash; it is not shown again.
             "wanted": .text(key == .tokenHash ? "" : text), "isSearched": .flag(true), "hasRows": .flag(!found.isEmpty),
-            "rows": .list(found.prefix(Self.most).map(row)),
+            "rows": .list(found.prefix(Self.most).map(catalogue.subscriberRow)),
         ]
         if found.count > Self.most { values["cut"] = .text(catalogue.text(.findCut, "\(Self.most)")) }
-        return page(call, key, values)
+        return values
     }
 
     /// What is wrong with a text that is looked for. It is not shown again: it may be a push token that was pasted.
@@ -71,35 +112,35 @@ struct SubscriberSearchPage: Sendable {
         while rest.last?.isWhitespace == true { rest.removeLast() }
         return String(rest)
     }
+}
 
-    private func page(_ call: ConsoleCall, _ key: SubscriberKey, _ values: PageValues) -> ConsoleReply {
-        var values = values
-        values["mayCompose"] = .flag(call.mayCompose)
-        values["keys"] = .list(
+extension Catalogue {
+    /// A subscription as a row of a list.
+    func subscriberRow(_ found: FoundSubscriber) -> PageValues {
+        [
+            "id": .text("\(found.id)"), "application": .text(found.application), "userKey": .text(found.userKey),
+            "platform": .text(
+                Platform(rawValue: found.platform).map(ApplicationWords(catalogue: self).platform) ?? found.platform
+            ),
+            "locale": .text(found.locale), "created": .text(Figures.minute(found.createdAt)),
+            "registered": .text(Figures.minute(found.registeredAt)),
+            "state": .text(found.exclusion.isEmpty ? self[.subscriberActive] : subscriberState(found.exclusion)),
+            "stateClass": .text(found.exclusion.isEmpty ? "health-alive" : "health-late"),
+        ]
+    }
+
+    /// By what somebody can be looked up, as a form offers it.
+    func subscriberKeys(chosen key: SubscriberKey) -> PageValue {
+        .list(
             SubscriberKey.allCases.map { choice in
                 [
-                    "value": .text(choice.rawValue), "name": .text(catalogue.subscriberKey(choice)),
+                    "value": .text(choice.rawValue), "name": .text(subscriberKey(choice)),
                     "isChosen": .flag(choice == key),
                 ]
             }
         )
-        return .page(ConsolePage("subscribers", title: catalogue[.subscribersTitle], values))
     }
 
-    private func row(_ found: FoundSubscriber) -> PageValues {
-        [
-            "id": .text("\(found.id)"), "application": .text(found.application), "userKey": .text(found.userKey),
-            "locale": .text(found.locale), "registered": .text(Figures.minute(found.registeredAt)),
-            "state": .text(
-                found.exclusion.isEmpty
-                    ? catalogue[.subscriberActive] : catalogue.subscriberState(found.exclusion)
-            ),
-            "stateClass": .text(found.exclusion.isEmpty ? "health-alive" : "health-late"),
-        ]
-    }
-}
-
-extension Catalogue {
     /// By what somebody is looked up.
     func subscriberKey(_ key: SubscriberKey) -> String {
         switch key {

@@ -164,6 +164,7 @@ extension Catalogue {
             case "host.drain": .auditDrain
             case "child.recycle": .auditRecycle
             case "subscriber.find": .auditFind
+            case "subscriber.list": .auditList
             case "subscriber.show": .auditShow
             case "subscriber.opt_out": .auditOptOut
             case "subscriber.opt_in": .auditOptIn

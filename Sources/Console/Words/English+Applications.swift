@@ -344,6 +344,37 @@ extension English {
         .parameterAdd: "Add a parameter",
         .applicationChanged: "The application is changed. Children take it up within seconds.",
         .serviceChanged: "The service is changed.",
+        .fieldMapping: "Target mapping",
+        .mappingStandard: "standard: subscriptions alone",
+        .mappingHint:
+            "Where user keys reconcile with people; what it has of a person is there for filters and texts. "
+            + "pushmta mapping add registers one.",
+        .fieldTrust: "Trust in user keys",
+        .trustOpen: "open: the device says whose it is",
+        .trustSigned: "signed: the device proves it with a token of your backend",
+        .trustServer: "server: only the API and imports say it",
+        .trustHint:
+            "While it is open, whoever has the app’s integration key can register as anybody. Keys for proofs: "
+            + "pushmta service set --proof-key.",
+        .trustMissing: "Choose one of the list.",
+        .trustNoKey:
+            "The service has no key to check proofs with. Give it one first: pushmta service set {0} "
+            + "--proof-key FILE --proof-key-id KID",
+        .fieldAccessURL: "Access URL of Adobe Campaign",
+        .accessURLHint: "In the place of the connector above, if you have it at hand; only its path counts: {0}.",
+        .accessURLWrong:
+            "This is no access URL of a connector. Use one of these, or leave it empty and choose the "
+            + "connector: {0}.",
+        .connectorUnfit:
+            "{0} does not take the credentials of these applications: {1}. Give them another credential or "
+            + "another account first.",
+        .connectorOfOther: "The account is for the other platform. Add another account for it.",
+        .hostOfConnector:
+            "At this host a gateway for {0} listens. Give host and port of the new connector’s gateway.",
+        .authoritiesHint:
+            "The absolute path of a PEM file, the same on each host that sends. Empty: as the settings say.",
+        .authoritiesWrong: "This is no absolute path of a file, such as /etc/pushmta/proxy-ca.pem.",
+        .authoritiesNote: "This file has to lie on each host that sends.",
         .serviceLabelHint: "Its name for people. The name in commands stays.",
         .accountChanged: "The account is changed. Its children are replaced one by one, within seconds.",
         .changeAccountText:
@@ -363,8 +394,6 @@ extension English {
         .bySetting: "as the settings say",
         .noLimit: "no limit of its own",
         .factAuthorities: "Certificate authorities",
-        .authoritiesNote:
-            "This file lies on each host that sends, so it is named there: pushmta account set {0} --ca-file FILE",
         .accountPausedText: "It is paused: nothing is sent through it, and messages wait.",
         .accountApplications: "Applications that go through it",
         .accountUnused: "None has chosen it.",

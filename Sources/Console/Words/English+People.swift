@@ -6,7 +6,17 @@ extension English {
         .menuQuarantine: "Quarantine",
         .subscribersTitle: "Subscribers",
         .subscribersNote:
-            "Look somebody up. There is no list of everybody, push tokens are never shown, and each look is in the audit log.",
+            "Look somebody up in all services; each service lists its own subscriptions. Push tokens are never "
+            + "shown, and each look is in the audit log.",
+        .subscriptionsTab: "Subscriptions",
+        .serviceSubscriptionsTitle: "Subscriptions of {0}",
+        .serviceSubscriptionsNote:
+            "Who has one of the service’s applications, the newest first. Push tokens are never shown, and "
+            + "each look is in the audit log.",
+        .noSubscriptions: "Nobody has registered yet.",
+        .allSubscriptions: "All subscriptions",
+        .olderSubscriptions: "Older ones",
+        .auditList: "listed a service’s subscriptions",
         .findLabel: "Look somebody up",
         .findBy: "By",
         .findWanted: "Look for",

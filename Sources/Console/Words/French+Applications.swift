@@ -357,6 +357,40 @@ extension French {
         .parameterAdd: "Ajouter un paramètre",
         .applicationChanged: "L’application est modifiée. Les processus enfants l’appliquent en quelques secondes.",
         .serviceChanged: "Le service est modifié.",
+        .fieldMapping: "Mapping de cible",
+        .mappingStandard: "standard : les abonnements seuls",
+        .mappingHint:
+            "Où les clés utilisateur sont rapprochées des personnes ; filtres et textes utilisent ce qui y est "
+            + "dit d’une personne. pushmta mapping add en enregistre un.",
+        .fieldTrust: "Confiance dans les clés utilisateur",
+        .trustOpen: "open : l’appareil dit à qui il est",
+        .trustSigned: "signed : l’appareil le prouve avec un jeton de votre backend",
+        .trustServer: "server : seuls l’API et les imports le disent",
+        .trustHint:
+            "Tant que c’est open, quiconque a la clé d’intégration de l’app peut s’enregistrer au nom de "
+            + "n’importe qui. Clés des preuves : pushmta service set --proof-key.",
+        .trustMissing: "Choisissez un élément de la liste.",
+        .trustNoKey:
+            "Le service n’a pas de clé pour vérifier les preuves. Donnez-lui-en d’abord une : pushmta service "
+            + "set {0} --proof-key FICHIER --proof-key-id KID",
+        .fieldAccessURL: "URL d’accès d’Adobe Campaign",
+        .accessURLHint:
+            "À la place du connecteur ci-dessus, si vous l’avez sous la main ; seul son chemin compte : {0}.",
+        .accessURLWrong:
+            "Ce n’est pas l’URL d’accès d’un connecteur. Prenez l’une de celles-ci, ou laissez le champ vide "
+            + "et choisissez le connecteur : {0}.",
+        .connectorUnfit:
+            "{0} n’accepte pas les identifiants de ces applications : {1}. Donnez-leur d’abord d’autres "
+            + "identifiants ou un autre compte.",
+        .connectorOfOther: "Le compte est pour l’autre plateforme. Ajoutez un autre compte pour elle.",
+        .hostOfConnector:
+            "Sur cet hôte se trouve une passerelle pour {0}. Donnez l’hôte et le port de celle du nouveau "
+            + "connecteur.",
+        .authoritiesHint:
+            "Le chemin absolu d’un fichier PEM, le même sur chaque hôte qui envoie. Vide : comme dans les "
+            + "réglages.",
+        .authoritiesWrong: "Ce n’est pas le chemin absolu d’un fichier, tel que /etc/pushmta/proxy-ca.pem.",
+        .authoritiesNote: "Ce fichier doit se trouver sur chaque hôte qui envoie.",
         .serviceLabelHint: "Son nom pour les personnes. Le nom dans les commandes reste.",
         .accountChanged:
             "Le compte est modifié. Ses processus enfants sont remplacés l’un après l’autre, en quelques secondes.",
@@ -377,9 +411,6 @@ extension French {
         .bySetting: "comme dans les réglages",
         .noLimit: "pas de limite propre",
         .factAuthorities: "Autorités de certification",
-        .authoritiesNote:
-            "Ce fichier se trouve sur chaque hôte qui envoie ; c’est là qu’on le nomme : pushmta account "
-            + "set {0} --ca-file FICHIER",
         .accountPausedText: "Il est en pause : rien n’est envoyé par lui, et les messages attendent.",
         .accountApplications: "Applications qui passent par lui",
         .accountUnused: "Aucune ne l’a choisi.",

@@ -6,8 +6,17 @@ extension French {
         .menuQuarantine: "Quarantaine",
         .subscribersTitle: "Abonnés",
         .subscribersNote:
-            "Recherchez quelqu’un. Il n’y a pas de liste de tous, les jetons push ne sont jamais montrés, et chaque consultation figure "
-            + "dans l’audit.",
+            "Recherchez quelqu’un dans tous les services ; chaque service liste ses propres abonnements. Les "
+            + "jetons push ne sont jamais montrés, et chaque consultation est dans le journal d’audit.",
+        .subscriptionsTab: "Abonnements",
+        .serviceSubscriptionsTitle: "Abonnements de {0}",
+        .serviceSubscriptionsNote:
+            "Qui a une application du service, les plus récents d’abord. Les jetons push ne sont jamais "
+            + "montrés, et chaque consultation est dans le journal d’audit.",
+        .noSubscriptions: "Personne ne s’est encore enregistré.",
+        .allSubscriptions: "Tous les abonnements",
+        .olderSubscriptions: "Plus anciens",
+        .auditList: "a listé les abonnements d’un service",
         .findLabel: "Rechercher quelqu’un",
         .findBy: "Par",
         .findWanted: "Rechercher",

@@ -356,6 +356,39 @@ extension German {
         .parameterAdd: "Parameter hinzufügen",
         .applicationChanged: "Die Anwendung ist geändert. Kindprozesse übernehmen es in Sekunden.",
         .serviceChanged: "Der Dienst ist geändert.",
+        .fieldMapping: "Zielzuordnung",
+        .mappingStandard: "Standard: nur die Abonnements",
+        .mappingHint:
+            "Worin Benutzerschlüssel Personen zugeordnet werden; was dort über eine Person steht, nutzen "
+            + "Filter und Texte. pushmta mapping add registriert eines.",
+        .fieldTrust: "Vertrauen in Benutzerschlüssel",
+        .trustOpen: "open: Das Gerät sagt, wem es gehört",
+        .trustSigned: "signed: Das Gerät weist es mit einem Token Ihres Backends nach",
+        .trustServer: "server: Nur API und Importe sagen es",
+        .trustHint:
+            "Solange es open ist, kann sich mit dem Integrationsschlüssel der App jeder als jeder anmelden. "
+            + "Schlüssel für Nachweise: pushmta service set --proof-key.",
+        .trustMissing: "Wählen Sie einen Eintrag der Liste.",
+        .trustNoKey:
+            "Der Dienst hat keinen Schlüssel, um Nachweise zu prüfen. Geben Sie ihm zuerst einen: pushmta "
+            + "service set {0} --proof-key DATEI --proof-key-id KID",
+        .fieldAccessURL: "Zugriffs-URL von Adobe Campaign",
+        .accessURLHint: "Anstelle des Konnektors oben, wenn Sie sie zur Hand haben; nur der Pfad zählt: {0}.",
+        .accessURLWrong:
+            "Das ist keine Zugriffs-URL eines Konnektors. Nehmen Sie eine von diesen, oder lassen Sie das Feld "
+            + "leer und wählen Sie den Konnektor: {0}.",
+        .connectorUnfit:
+            "{0} nimmt die Zugangsdaten dieser Anwendungen nicht an: {1}. Geben Sie ihnen zuerst andere "
+            + "Zugangsdaten oder ein anderes Konto.",
+        .connectorOfOther: "Das Konto ist für die andere Plattform. Fügen Sie dafür ein weiteres Konto hinzu.",
+        .hostOfConnector:
+            "Auf diesem Host läuft ein Gateway für {0}. Geben Sie Host und Port des Gateways für den neuen "
+            + "Konnektor an.",
+        .authoritiesHint:
+            "Der absolute Pfad einer PEM-Datei, derselbe auf jedem Host, der sendet. Leer: wie in den "
+            + "Einstellungen.",
+        .authoritiesWrong: "Das ist kein absoluter Pfad einer Datei, wie /etc/pushmta/proxy-ca.pem.",
+        .authoritiesNote: "Diese Datei muss auf jedem Host liegen, der sendet.",
         .serviceLabelHint: "Der Name für Menschen. Der Name in Befehlen bleibt.",
         .accountChanged: "Das Konto ist geändert. Seine Kindprozesse werden nacheinander ersetzt, in Sekunden.",
         .changeAccountText:
@@ -375,8 +408,6 @@ extension German {
         .bySetting: "wie in den Einstellungen",
         .noLimit: "ohne eigene Grenze",
         .factAuthorities: "Zertifizierungsstellen",
-        .authoritiesNote:
-            "Diese Datei liegt auf jedem Host, der sendet, und wird dort genannt: pushmta account set {0} --ca-file DATEI",
         .accountPausedText: "Es ist angehalten: Nichts wird darüber gesendet, und Nachrichten warten.",
         .accountApplications: "Anwendungen, die darüber senden",
         .accountUnused: "Keine hat es gewählt.",

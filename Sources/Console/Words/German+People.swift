@@ -6,7 +6,17 @@ extension German {
         .menuQuarantine: "Quarantäne",
         .subscribersTitle: "Abonnenten",
         .subscribersNote:
-            "Suchen Sie jemanden. Eine Liste aller gibt es nicht, Push-Tokens werden nie gezeigt, und jeder Blick steht im Protokoll.",
+            "Suchen Sie jemanden in allen Diensten; jeder Dienst listet seine eigenen Abonnements. Push-Tokens "
+            + "werden nie gezeigt, und jeder Blick steht im Protokoll.",
+        .subscriptionsTab: "Abonnements",
+        .serviceSubscriptionsTitle: "Abonnements von {0}",
+        .serviceSubscriptionsNote:
+            "Wer eine Anwendung des Dienstes hat, die neuesten zuerst. Push-Tokens werden nie gezeigt, und "
+            + "jeder Blick steht im Protokoll.",
+        .noSubscriptions: "Noch hat sich niemand angemeldet.",
+        .allSubscriptions: "Alle Abonnements",
+        .olderSubscriptions: "Ältere",
+        .auditList: "hat die Abonnements eines Dienstes aufgelistet",
         .findLabel: "Jemanden suchen",
         .findBy: "Nach",
         .findWanted: "Gesucht",

@@ -73,7 +73,8 @@ enum Phrase: String, Sendable, CaseIterable {
     // Subscribers, quarantine, outcomes.
     case menuSubscribers, menuQuarantine, subscribersTitle, subscribersNote, findLabel, findBy, findWanted,
         findButton, findUserKey, findSubscription, findNothing, findLongKey, findNoNumber, findTokenHash, findNoHash,
-        factTokenHash, findNobody, findCut,
+        factTokenHash, findNobody, findCut, subscriptionsTab, serviceSubscriptionsTitle, serviceSubscriptionsNote,
+        noSubscriptions, allSubscriptions, olderSubscriptions,
         columnSubscription, columnLocale, columnRegistered, subscriberActive, subscriberOptedOut,
         subscriberQuarantine, subscriberDisabled, subscriberTitle, maskedNote, nobodyKnown, factService,
         factPlatform, factLocale, factTimeZone, factAppVersion, factDevice, factRegistered, factLastSeen, factOthers,
@@ -84,7 +85,7 @@ enum Phrase: String, Sendable, CaseIterable {
         optOutAllButton, optOutAllText, optInButton, liftButton,
         forgetButton, forgetTitle, forgetText, doneOptOut, doneOptIn, doneLift, doneForget, quarantineTitle,
         quarantineNote, quarantineCounts, quarantineLatest, noQuarantine, kindDeadToken, kindSoftErrors, columnKind,
-        columnSince, olderQuarantine, takeOutcomes, takeNote, auditFind, auditShow, auditOptOut, auditOptIn,
+        columnSince, olderQuarantine, takeOutcomes, takeNote, auditFind, auditList, auditShow, auditOptOut, auditOptIn,
         auditUnregister, auditLift, auditForget, auditOutcomes
     // The rows of a filter.
     case rulesTitle, rulesJoin, rulesHint, rulesByHand, ruleAll, ruleAny, ruleField, ruleComparison, ruleValue,
@@ -175,6 +176,9 @@ enum Phrase: String, Sendable, CaseIterable {
         iconChoose, iconPaste, iconHint, iconNoBase64, iconNoBase64Remedy, variablesTitle, variablesHint,
         variableAdd, soundsTitle, soundsHint, soundAdd, soundOfApplication, columnOrigin, parametersTitle,
         parametersHint, parameterAdd, applicationChanged, serviceChanged, serviceLabelHint, accountChanged,
+        fieldMapping, mappingStandard, mappingHint, fieldTrust, trustOpen, trustSigned, trustServer, trustHint,
+        trustMissing, trustNoKey, fieldAccessURL, accessURLHint, accessURLWrong, connectorUnfit, connectorOfOther,
+        hostOfConnector, authoritiesHint, authoritiesWrong,
         changeAccountText, hostChangeHint, hostOfOthers, hostWrong, fieldConnections, connectionsHint,
         connectionsWrong, fieldFeedbackHost, fieldFeedbackPort, feedbackHint, stateHint, bySetting, noLimit,
         factAuthorities, authoritiesNote, accountPausedText, accountApplications, accountUnused, auditServiceChange,

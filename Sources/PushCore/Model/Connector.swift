@@ -37,8 +37,15 @@ public enum ConnectorAlias {
     }
 
     /// The addresses as Adobe's documentation writes them.
-    public static let known = files.map { file in
-        "\(file.connector == .iosHTTP2 ? "http" : "https")://localhost:8080/nms/jsp/\(file.name)"
+    public static let known = files.map { url($0.connector, $0.name) }
+
+    /// The address that stands for a connector, as Adobe's documentation writes it; nil if it has none.
+    public static func url(_ connector: Connector) -> String? {
+        files.first { $0.connector == connector }.map { url(connector, $0.name) }
+    }
+
+    private static func url(_ connector: Connector, _ file: String) -> String {
+        "\(connector == .iosHTTP2 ? "http" : "https")://localhost:8080/nms/jsp/\(file)"
     }
 }
 

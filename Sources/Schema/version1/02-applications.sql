@@ -473,20 +473,22 @@ COMMENT ON FUNCTION pushmta_engine.console_add_service(bytea, timestamptz, inter
     'Declares a service for an administrator who has signed in.';
 
 CREATE FUNCTION pushmta_engine.console_add_account(token bytea, moment timestamptz, idle interval, address text, name text, connector text,
-    host text, port integer) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
+    host text, port integer, options jsonb) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     who text := console_user_of(token, moment, idle, ARRAY['admin']);
 BEGIN
     PERFORM require_name('external account', name, 'PM052');
-    INSERT INTO external_account (name, label, connector, host, port) VALUES (name, name, connector, host, port) ON CONFLICT DO NOTHING;
+    INSERT INTO external_account (name, label, connector, host, port, options) VALUES (name, name, connector, host, port, options)
+    ON CONFLICT DO NOTHING;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'There is an external account "%" already.', name USING ERRCODE = 'PM131', HINT = 'Choose another name.';
     END IF;
-    PERFORM note_audit(who, 'account.add', name, connector || ' ' || host || ':' || port, address);
+    PERFORM note_audit(who, 'account.add', name,
+        concat_ws(', ', connector || ' ' || host || ':' || port, 'ca file ' || (options ->> 'ca_file')), address);
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_add_account(bytea, timestamptz, interval, text, text, text, text, integer) IS
+COMMENT ON FUNCTION pushmta_engine.console_add_account(bytea, timestamptz, interval, text, text, text, text, integer, jsonb) IS
     'Declares an external account for an administrator who has signed in.';
 
 CREATE FUNCTION pushmta_engine.console_add_application(token bytea, moment timestamptz, idle interval, address text, service text,
@@ -575,36 +577,52 @@ COMMENT ON FUNCTION pushmta_engine.change_rate(text, text, double precision) IS
     'Sets a rate if it is another one; returns the change in words for the audit log, null if there is none.';
 
 CREATE FUNCTION pushmta_engine.console_change_service(token bytea, moment timestamptz, idle interval, address text, name text,
-    expected text, label text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
+    expected bigint, label text, mapping text, trust text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     who text := console_user_of(token, moment, idle, ARRAY['admin']);
-    earlier text;
+    earlier pushmta_engine.service;
+    mapping_id integer := (SELECT m.id FROM target_mapping m WHERE m.name = mapping);
+    changes text;
 BEGIN
     PERFORM require_label('service', label, 'PM052');
-    SELECT v.label INTO earlier FROM pushmta_engine.service v WHERE v.name = name FOR NO KEY UPDATE;
+    SELECT v.* INTO earlier FROM pushmta_engine.service v WHERE v.name = name FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'There is no service "%".', name USING ERRCODE = 'PM071', HINT = 'pushmta service list shows them.';
-    ELSIF earlier <> expected THEN
-        RAISE EXCEPTION 'Service "%" was changed by somebody else meanwhile.', name
-            USING ERRCODE = 'PM132', HINT = 'Load the page again, and repeat what you changed.';
-    ELSIF earlier <> label THEN
-        UPDATE pushmta_engine.service v SET label = label, changed_at = now() WHERE v.name = name;
-        PERFORM note_audit(who, 'service.change', name, format('label %s → %s', earlier, label), address);
+    END IF;
+    PERFORM require_version(format('Service "%s"', name), earlier.changed_at, NULL, expected);
+    IF mapping <> '' AND mapping_id IS NULL THEN
+        RAISE EXCEPTION 'There is no target mapping "%".', mapping
+            USING ERRCODE = 'PM052', HINT = 'pushmta mapping list shows them; pushmta mapping add makes one.';
+    ELSIF trust = 'signed' AND earlier.user_key_trust <> 'signed'
+        AND NOT EXISTS (SELECT FROM service_proof_key k WHERE k.service_id = earlier.id)
+    THEN
+        RAISE EXCEPTION 'Service "%" would ask for proofs of user keys and has no key to check them with.', name
+            USING ERRCODE = 'PM136', HINT = format('Give it one: pushmta service set %s --proof-key FILE --proof-key-id KID.', name);
+    END IF;
+    changes := concat_ws(', ', CASE WHEN earlier.label <> label THEN format('label %s → %s', earlier.label, label) END,
+        CASE WHEN earlier.target_mapping_id IS DISTINCT FROM mapping_id THEN format('target mapping %s → %s',
+            coalesce((SELECT m.name FROM target_mapping m WHERE m.id = earlier.target_mapping_id), 'none'),
+            coalesce(nullif(mapping, ''), 'none')) END,
+        CASE WHEN earlier.user_key_trust <> trust THEN format('user key trust %s → %s', earlier.user_key_trust, trust) END);
+    IF changes <> '' THEN
+        UPDATE pushmta_engine.service v SET label = label, target_mapping_id = mapping_id, user_key_trust = trust, changed_at = now()
+        WHERE v.id = earlier.id;
+        PERFORM note_audit(who, 'service.change', name, changes, address);
     END IF;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_change_service(bytea, timestamptz, interval, text, text, text, text) IS
-    'Gives a service another label for an administrator who has signed in, if it has the expected one still.';
+COMMENT ON FUNCTION pushmta_engine.console_change_service(bytea, timestamptz, interval, text, text, bigint, text, text, text) IS
+    'Changes a service''s label, target mapping (empty: none) and trust in user keys for an administrator who has signed in, if nobody '
+    'has changed it since.';
 
 CREATE FUNCTION pushmta_engine.console_change_account(token bytea, moment timestamptz, idle interval, address text, account integer,
-    expected bigint, host text, port integer, options jsonb, active boolean, rate double precision) RETURNS void
+    expected bigint, connector text, host text, port integer, options jsonb, active boolean, rate double precision) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     who text := console_user_of(token, moment, idle, ARRAY['admin']);
     earlier pushmta_engine.external_account;
-    kept jsonb;
     changes text;
 BEGIN
     SELECT e.* INTO earlier FROM external_account e WHERE e.id = account FOR NO KEY UPDATE;
@@ -614,29 +632,27 @@ BEGIN
     END IF;
     PERFORM require_version(format('External account "%s"', earlier.name), earlier.changed_at,
         (SELECT r.messages_per_second FROM rate_limit r WHERE r.external_account_id = account), expected);
-    -- The file of certificate authorities lies on hosts: who may work there says which it is.
-    kept := (options - 'ca_file') || jsonb_strip_nulls(jsonb_build_object('ca_file', earlier.options -> 'ca_file'));
     changes := concat_ws(', ',
+        CASE WHEN connector <> earlier.connector THEN format('connector %s → %s', earlier.connector, connector) END,
         CASE WHEN (host, port) <> (earlier.host, earlier.port) THEN
             format('%s:%s → %s:%s', earlier.host, earlier.port, host, port) END,
         (SELECT string_agg(format('%s %s → %s', replace(k.name, '_', ' '), coalesce(earlier.options ->> k.name, 'default'),
-            coalesce(kept ->> k.name, 'default')), ', ' ORDER BY k.name)
-        FROM (SELECT jsonb_object_keys(earlier.options || kept) AS name) k
-        WHERE earlier.options -> k.name IS DISTINCT FROM kept -> k.name),
+            coalesce(options ->> k.name, 'default')), ', ' ORDER BY k.name)
+        FROM (SELECT jsonb_object_keys(earlier.options || options) AS name) k
+        WHERE earlier.options -> k.name IS DISTINCT FROM options -> k.name),
         CASE WHEN active <> earlier.active THEN CASE WHEN active THEN 'in use' ELSE 'paused' END END);
     IF changes <> '' THEN
-        UPDATE external_account e SET host = host, port = port, options = kept, active = active, changed_at = now()
-        WHERE e.id = account;
+        UPDATE external_account e SET connector = connector, host = host, port = port, options = options, active = active,
+            changed_at = now() WHERE e.id = account;
     END IF;
     changes := concat_ws(', ', nullif(changes, ''), change_rate('account', earlier.name, rate));
     IF changes <> '' THEN
         PERFORM note_audit(who, 'account.change', earlier.name, changes, address);
     END IF;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_change_account(bytea, timestamptz, interval, text, integer, bigint, text, integer, jsonb,
-    boolean, double precision) IS
-    'Changes an external account for an administrator who has signed in, if nobody has changed it since; the file of certificate '
-    'authorities stays.';
+COMMENT ON FUNCTION pushmta_engine.console_change_account(bytea, timestamptz, interval, text, integer, bigint, text, text, integer,
+    jsonb, boolean, double precision) IS
+    'Changes an external account for an administrator who has signed in, if nobody has changed it since.';
 
 CREATE FUNCTION pushmta_engine.console_change_application(token bytea, moment timestamptz, idle interval, address text,
     application integer, expected bigint, rate double precision, label text, integration_key text, bundle_id text,

@@ -486,33 +486,64 @@ COMMENT ON FUNCTION pushmta_engine.masked(text) IS
     'A user key for those who may not see it: its first two characters, of a short one none.';
 
 CREATE FUNCTION pushmta_engine.console_find_people(token bytea, moment timestamptz, idle interval, address text, by_what text,
-    wanted text, most integer) RETURNS TABLE (id bigint, application text, platform text, user_key text, locale text,
-    registered_at timestamptz, exclusion text) LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+    wanted text, most integer, service text DEFAULT '') RETURNS TABLE (id bigint, application text, platform text, user_key text,
+    locale text, created_at timestamptz, registered_at timestamptz, exclusion text) LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_variable
 DECLARE
     who text := console_user_of(token, moment, idle, NULL);
     is_open boolean := console_may_see_people(token, moment, idle);
     ids bigint[] := ARRAY[]::bigint[];
+    applications integer[] := ARRAY(SELECT a.id FROM pushmta_engine.application a JOIN pushmta_engine.service v ON v.id = a.service_id
+        WHERE service IN ('', v.name));
 BEGIN
     IF by_what = 'user_key' THEN
-        ids := ARRAY(SELECT s.id FROM subscription s WHERE s.user_key = wanted AND s.user_key <> '' LIMIT most);
+        ids := ARRAY(SELECT s.id FROM subscription s WHERE s.user_key = wanted AND s.user_key <> ''
+            AND s.application_id = ANY(applications) LIMIT most);
     ELSIF by_what = 'subscription' AND wanted ~ '^[0-9]{1,18}$' THEN
-        ids := ARRAY(SELECT s.id FROM subscription s WHERE s.id = wanted::bigint);
+        ids := ARRAY(SELECT s.id FROM subscription s WHERE s.id = wanted::bigint AND s.application_id = ANY(applications));
     ELSIF by_what = 'token_hash' AND wanted ~ '^[0-9a-f]{64}$' THEN
         ids := ARRAY(SELECT s.id FROM subscription s WHERE token_hash(s.push_token) = decode(wanted, 'hex')
-            AND s.disabled_reason <> 'forgotten' LIMIT most);
+            AND s.disabled_reason <> 'forgotten' AND s.application_id = ANY(applications) LIMIT most);
     END IF;
     PERFORM note_audit(who, 'subscriber.find', by_what, CASE WHEN cardinality(ids) = 0 THEN 'nobody'
         ELSE array_to_string(ids[1:20], ', ') || CASE WHEN cardinality(ids) > 20 THEN ' …' ELSE '' END END, address);
     RETURN QUERY SELECT s.id, a.name, a.platform, CASE WHEN is_open THEN s.user_key ELSE masked(s.user_key) END, s.locale,
-        s.registered_at, CASE s.exclusion WHEN 0 THEN '' WHEN 1 THEN 'disabled' WHEN 2 THEN 'opted_out' ELSE 'quarantine' END
+        s.created_at, s.registered_at, CASE s.exclusion WHEN 0 THEN '' WHEN 1 THEN 'disabled' WHEN 2 THEN 'opted_out' ELSE 'quarantine' END
     FROM subscription s JOIN pushmta_engine.application a ON a.id = s.application_id
     WHERE s.id = ANY(ids) ORDER BY s.registered_at DESC, s.id DESC;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_find_people(bytea, timestamptz, interval, text, text, text, integer) IS
-    'Up to so many subscriptions of a user key or of a push token with this SHA-256, or the one of an id, for somebody who has signed '
-    'in. On record is by what it was looked, and the ids that were found.';
+COMMENT ON FUNCTION pushmta_engine.console_find_people(bytea, timestamptz, interval, text, text, text, integer, text) IS
+    'Up to so many subscriptions of a user key or of a push token with this SHA-256, or the one of an id, of one service or (empty) of '
+    'all, for somebody who has signed in. On record is by what it was looked, and the ids that were found.';
+
+CREATE FUNCTION pushmta_engine.console_service_people(token bytea, moment timestamptz, idle interval, address text, service text,
+    below bigint, most integer) RETURNS TABLE (id bigint, application text, platform text, user_key text, locale text,
+    created_at timestamptz, registered_at timestamptz, exclusion text) LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET jit = off AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_user_of(token, moment, idle, NULL);
+    is_open boolean := console_may_see_people(token, moment, idle);
+    service_id integer := (SELECT v.id FROM pushmta_engine.service v WHERE v.name = service);
+    ids bigint[];
+BEGIN
+    IF service_id IS NULL THEN
+        RAISE EXCEPTION 'There is no service "%".', service USING ERRCODE = 'PM071', HINT = 'pushmta service list shows them.';
+    END IF;
+    -- A page of each application from the index of its subscriptions, of which the newest are kept.
+    ids := ARRAY(SELECT x.id FROM pushmta_engine.application a CROSS JOIN LATERAL (
+            SELECT s.id FROM subscription s WHERE s.application_id = a.id AND s.id < below ORDER BY s.id DESC LIMIT most) x
+        WHERE a.service_id = service_id ORDER BY x.id DESC LIMIT most);
+    PERFORM note_audit(who, 'subscriber.list', service, CASE WHEN cardinality(ids) = 0 THEN 'nobody'
+        ELSE format('%s to %s', ids[1], ids[cardinality(ids)]) END, address);
+    RETURN QUERY SELECT s.id, a.name, a.platform, CASE WHEN is_open THEN s.user_key ELSE masked(s.user_key) END, s.locale,
+        s.created_at, s.registered_at, CASE s.exclusion WHEN 0 THEN '' WHEN 1 THEN 'disabled' WHEN 2 THEN 'opted_out' ELSE 'quarantine' END
+    FROM subscription s JOIN pushmta_engine.application a ON a.id = s.application_id WHERE s.id = ANY(ids) ORDER BY s.id DESC;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_service_people(bytea, timestamptz, interval, text, text, bigint, integer) IS
+    'Up to so many subscriptions of a service below an id, the newest first, for somebody who has signed in; on record are the first and '
+    'the last of them.';
 
 CREATE FUNCTION pushmta_engine.console_subscriber(token bytea, moment timestamptz, idle interval, address text, subscription bigint)
     RETURNS TABLE (application text, label text, service text, platform text, environment text, user_key text, is_masked boolean,

@@ -76,13 +76,7 @@ extension Store {
         active: Bool? = nil
     ) async throws -> AccountRow {
         let before = try await account(named: name)
-        if let connector, connector.platform != before.connector.platform {
-            throw StoreError(
-                .invalid,
-                "External account \"\(name)\" serves \(before.connector.platform.rawValue), and \(connector.rawValue) does not.",
-                hint: "pushmta account add makes another one"
-            )
-        }
+        if let connector { try Self.check(connector, of: before) }
         // What only the earlier connector had goes with it.
         let options = options ?? connector.map { AccountOption.fitting(json: before.options, connector: $0) }
         if let options { try Self.check(options, name, connector ?? before.connector) }
@@ -120,7 +114,7 @@ extension Store {
     }
 
     /// Changes an external account as ``setAccount(name:connector:host:port:options:active:)`` does, and its rate, for somebody who has
-    /// signed in to the console. Its file of certificate authorities stays, whatever the options say of one.
+    /// signed in to the console.
     ///
     /// Throws `conflict` with `sqlState` `PM132` if somebody has changed it since, and what the session may not as all of the console's do.
     ///
@@ -130,14 +124,17 @@ extension Store {
     {
         try Self.check(account.options, account.name, account.connector)
         let host = try Self.checked(account.host, account.name)
+        let before = try await self.account(account.id)
+        try Self.check(account.connector, of: before)
         // What was wrong before is not made worse by another port.
-        if host != (try await self.account(account.id)).host { try await refuse(account.moved(to: host)) }
+        if host != before.host { try await refuse(account.moved(to: host)) }
         try await query(
             """
-            SELECT pushmta_engine.console_change_account($1, \(Self.momentAndIdle), $4, $5, $6, $7, $8, $9, $10, $11::double precision)
+            SELECT pushmta_engine.console_change_account($1, \(Self.momentAndIdle), $4, $5, $6, $7, $8, $9, $10, $11, $12::double precision)
             """,
             actor.values + [
-                .text(actor.address), .int32(account.id), .int64(version), .text(host), .int32(account.port),
+                .text(actor.address), .int32(account.id), .int64(version), .text(account.connector.rawValue),
+                .text(host), .int32(account.port),
                 .json(account.options), .bool(account.active), messagesPerSecond.map(PostgresValue.double) ?? .null,
             ]
         )
@@ -150,7 +147,16 @@ extension Store {
         }
     }
 
-    private static func check(_ options: String, _ name: String, _ connector: Connector) throws {
+    private static func check(_ connector: Connector, of account: AccountRow) throws {
+        guard connector.platform != account.connector.platform else { return }
+        throw StoreError(
+            .invalid,
+            "External account \"\(account.name)\" serves \(account.connector.platform.rawValue), and \(connector.rawValue) does not.",
+            hint: "pushmta account add makes another one"
+        )
+    }
+
+    static func check(_ options: String, _ name: String, _ connector: Connector) throws {
         guard let problem = AccountOption.problem(json: options, connector: connector) else { return }
         throw StoreError(.invalid, "The options of external account \"\(name)\": \(problem).")
     }

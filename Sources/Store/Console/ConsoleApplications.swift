@@ -32,6 +32,10 @@ public struct ServiceLine: Sendable, Hashable {
     public let service: String
     /// Its name for people.
     public let label: String
+    /// The target mapping in which its user keys reconcile; nil for none.
+    public let mapping: String?
+    /// Who says which user a device belongs to.
+    public let trust: UserKeyTrust
     /// One of its applications.
     public let application: Application?
 }
@@ -68,6 +72,26 @@ public struct AccountTrouble: Sendable, Hashable {
     public let probes: Int32
 }
 
+/// What may be changed of a service.
+public struct ServiceFacts: Sendable, Hashable {
+    /// Its name in commands and SQL.
+    public let name: String
+    /// Its name for people.
+    public var label: String
+    /// The target mapping in which its user keys reconcile; nil for none.
+    public var mapping: String?
+    /// Who says which user a device belongs to.
+    public var trust: UserKeyTrust
+
+    /// A service.
+    public init(name: String, label: String, mapping: String?, trust: UserKeyTrust) {
+        self.name = name
+        self.label = label
+        self.mapping = mapping
+        self.trust = trust
+    }
+}
+
 extension Store {
     /// A page of services with their applications, by name.
     ///
@@ -78,16 +102,18 @@ extension Store {
             SELECT l.service, l.label, l.id, l.name, l.platform, l.environment, l.bundle_id, e.name, l.credential_id IS NOT NULL,
                 CASE WHEN isfinite(c.expires_at) THEN extract(epoch FROM c.expires_at - now())::double precision END,
                 pushmta_engine.circuit_of(h.state, h.next_probe_at),
-                EXISTS (SELECT FROM pushmta_engine.gateway_trouble t WHERE t.application_id = l.id AND \(TroubleSQL.isTrouble))
+                EXISTS (SELECT FROM pushmta_engine.gateway_trouble t WHERE t.application_id = l.id AND \(TroubleSQL.isTrouble)),
+                m.name, l.user_key_trust
             FROM (
-                SELECT v.name AS service, v.label, a.id, coalesce(a.name, '') AS name, a.platform, a.environment, a.bundle_id,
+                SELECT v.name AS service, v.label, v.target_mapping_id, v.user_key_trust, a.id, coalesce(a.name, '') AS name, a.platform, a.environment, a.bundle_id,
                     a.credential_id, a.external_account_id
-                FROM pushmta.service v LEFT JOIN pushmta_engine.application a ON a.service_id = v.id
+                FROM pushmta_engine.service v LEFT JOIN pushmta_engine.application a ON a.service_id = v.id
                 WHERE (v.name, coalesce(a.name, '')) > ($1, $2) ORDER BY v.name, coalesce(a.name, '') LIMIT $3
             ) l
             LEFT JOIN pushmta_engine.external_account e ON e.id = l.external_account_id
             LEFT JOIN pushmta_engine.application_health h ON h.application_id = l.id
             LEFT JOIN pushmta.credential c ON c.id = l.credential_id
+            LEFT JOIN pushmta.target_mapping m ON m.id = l.target_mapping_id
             ORDER BY l.service, l.name
             """,
             [.text(after.service), .text(after.application), .int64(Int64(most))]
@@ -96,6 +122,8 @@ extension Store {
             ServiceLine(
                 service: try rows.text(row, 0),
                 label: try rows.text(row, 1),
+                mapping: try rows.textOrNil(row, 12),
+                trust: try Self.choice(rows, row, 13),
                 application: rows.isNull(row, 2) ? nil : try Self.lineApplication(rows, row)
             )
         }
@@ -125,10 +153,33 @@ extension Store {
         return try all(result) { rows, row in try rows.text(row, 0) }
     }
 
-    /// The label of a service, by its name.
-    public func serviceLabel(_ name: String) async throws -> String {
-        let result = try await query("SELECT v.label FROM pushmta.service v WHERE v.name = $1", [.text(name)])
-        return try first(result, orThrow: "There is no service \"\(name)\".") { rows, row in try rows.text(row, 0) }
+    /// A service by its name, and by what a form knows whether it was changed since the form was made.
+    public func serviceFacts(_ name: String) async throws -> (facts: ServiceFacts, version: Int64) {
+        let result = try await query(
+            """
+            SELECT v.name, v.label, m.name, v.user_key_trust, pushmta_engine.version_of(v.changed_at, NULL)
+            FROM pushmta_engine.service v LEFT JOIN pushmta.target_mapping m ON m.id = v.target_mapping_id WHERE v.name = $1
+            """,
+            [.text(name)]
+        )
+        return try first(result, orThrow: "There is no service \"\(name)\".") { rows, row in
+            let facts = ServiceFacts(
+                name: try rows.text(row, 0),
+                label: try rows.text(row, 1),
+                mapping: try rows.textOrNil(row, 2),
+                trust: try Self.choice(rows, row, 3)
+            )
+            return (facts, try rows.int64(row, 4))
+        }
+    }
+
+    /// The names of target mappings, in order.
+    public func mappingNames(most: Int) async throws -> [String] {
+        let result = try await query(
+            "SELECT m.name FROM pushmta.target_mapping m ORDER BY m.name LIMIT $1",
+            [.int64(Int64(most))]
+        )
+        return try all(result) { rows, row in try rows.text(row, 0) }
     }
 
     /// The applications, by name, whose deliveries go over an external account unless they say otherwise.

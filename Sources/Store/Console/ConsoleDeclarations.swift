@@ -16,31 +16,44 @@ extension Store {
         )
     }
 
-    /// Gives a service another label.
+    /// Changes a service.
     ///
-    /// Throws `notFound`, and `conflict` with `sqlState` `PM132` if it has another one than this by now.
+    /// Throws `notFound`, `conflict` with `sqlState` `PM132` if somebody has changed it since, and `invalid`, with `PM136` if it is to ask
+    /// for proofs of user keys and has no key to check them with.
     ///
-    /// - Parameter expected: the label that it had when the form was made.
-    public func changeService(name: String, label: String, expected: String, by actor: ConsoleActor) async throws {
-        try NameCheck.label(label, of: "service")
+    /// - Parameter version: what ``serviceFacts(_:)`` said when the form was made.
+    public func changeService(_ facts: ServiceFacts, version: Int64, by actor: ConsoleActor) async throws {
+        try NameCheck.label(facts.label, of: "service")
         try await query(
-            "SELECT pushmta_engine.console_change_service($1, \(Self.momentAndIdle), $4, $5, $6, $7)",
-            actor.values + [.text(actor.address), .text(name), .text(expected), .text(label)]
+            "SELECT pushmta_engine.console_change_service($1, \(Self.momentAndIdle), $4, $5, $6, $7, $8, $9)",
+            actor.values + [
+                .text(actor.address), .text(facts.name), .int64(version), .text(facts.label),
+                .text(facts.mapping ?? ""), .text(facts.trust.rawValue),
+            ]
         )
     }
 
     /// Declares an external account.
     ///
     /// Throws `conflict` if there is one of that name, `invalid` for what is no host.
-    public func declareAccount(name: String, connector: Connector, host: String, port: Int32, by actor: ConsoleActor)
-        async throws
-    {
+    ///
+    /// - Parameter options: as ``createAccount(name:connector:host:port:options:)`` has them.
+    public func declareAccount(
+        name: String,
+        connector: Connector,
+        host: String,
+        port: Int32,
+        options: String = "{}",
+        by actor: ConsoleActor
+    ) async throws {
         try NameCheck.name(name, of: "external account")
+        try Self.check(options, name, connector)
         let host = try Self.checked(host, name)
         try await query(
-            "SELECT pushmta_engine.console_add_account($1, \(Self.momentAndIdle), $4, $5, $6, $7, $8)",
+            "SELECT pushmta_engine.console_add_account($1, \(Self.momentAndIdle), $4, $5, $6, $7, $8, $9)",
             actor.values + [
                 .text(actor.address), .text(name), .text(connector.rawValue), .text(host), .int32(port),
+                .json(options),
             ]
         )
     }

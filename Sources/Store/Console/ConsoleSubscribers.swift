@@ -23,6 +23,8 @@ public struct FoundSubscriber: Sendable, Hashable {
     public let userKey: String
     /// Language tag, "" if unknown.
     public let locale: String
+    /// When it registered first.
+    public let createdAt: DatabaseTime
     /// When it registered last.
     public let registeredAt: DatabaseTime
     /// Why nothing is sent to it, "" if it is.
@@ -115,30 +117,57 @@ public enum SubscriberAction: String, Sendable, CaseIterable {
 
 extension Store {
     /// Looks subscriptions up for somebody who has signed in; it is on record.
-    public func findSubscribers(_ key: SubscriberKey, _ text: String, most: Int, by actor: ConsoleActor)
+    ///
+    /// - Parameter service: the name of the service whose subscriptions are looked through; "" for all.
+    public func findSubscribers(
+        _ key: SubscriberKey,
+        _ text: String,
+        service: String = "",
+        most: Int,
+        by actor: ConsoleActor
+    ) async throws -> [FoundSubscriber] {
+        let result = try await query(
+            """
+            SELECT \(Self.foundColumns) FROM pushmta_engine.console_find_people($1, \(Self.momentAndIdle), $4, $5, $6, $7, $8) f
+            ORDER BY f.registered_at DESC, f.id DESC
+            """,
+            actor.values + [
+                .text(actor.address), .text(key.rawValue), .text(text), .int32(Int32(clamping: most)), .text(service),
+            ]
+        )
+        return try all(result, Self.found)
+    }
+
+    /// The subscriptions of a service below an id, the newest first, for somebody who has signed in; it is on record.
+    ///
+    /// Throws ``StoreError`` of code `notFound` if there is no such service.
+    public func subscribers(ofService name: String, below id: Int64 = .max, most: Int, by actor: ConsoleActor)
         async throws -> [FoundSubscriber]
     {
         let result = try await query(
             """
-            SELECT f.id, f.application, f.platform, f.user_key, f.locale, f.registered_at, f.exclusion
-            FROM pushmta_engine.console_find_people($1, \(Self.momentAndIdle), $4, $5, $6, $7) f
-            ORDER BY f.registered_at DESC, f.id DESC
+            SELECT \(Self.foundColumns) FROM pushmta_engine.console_service_people($1, \(Self.momentAndIdle), $4, $5, $6, $7) f
+            ORDER BY f.id DESC
             """,
-            actor.values + [
-                .text(actor.address), .text(key.rawValue), .text(text), .int32(Int32(clamping: most)),
-            ]
+            actor.values + [.text(actor.address), .text(name), .int64(id), .int32(Int32(clamping: most))]
         )
-        return try all(result) { rows, row in
-            FoundSubscriber(
-                id: try rows.int64(row, 0),
-                application: try rows.text(row, 1),
-                platform: try rows.text(row, 2),
-                userKey: try rows.text(row, 3),
-                locale: try rows.text(row, 4),
-                registeredAt: try rows.time(row, 5),
-                exclusion: try rows.text(row, 6)
-            )
-        }
+        return try all(result, Self.found)
+    }
+
+    private static let foundColumns =
+        "f.id, f.application, f.platform, f.user_key, f.locale, f.created_at, f.registered_at, f.exclusion"
+
+    private static func found(_ rows: PostgresResult, _ row: Int) throws -> FoundSubscriber {
+        FoundSubscriber(
+            id: try rows.int64(row, 0),
+            application: try rows.text(row, 1),
+            platform: try rows.text(row, 2),
+            userKey: try rows.text(row, 3),
+            locale: try rows.text(row, 4),
+            createdAt: try rows.time(row, 5),
+            registeredAt: try rows.time(row, 6),
+            exclusion: try rows.text(row, 7)
+        )
     }
 
     /// One subscription for somebody who has signed in; it is on record who looked.

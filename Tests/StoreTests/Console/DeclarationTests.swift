@@ -67,7 +67,11 @@ struct DeclarationTests {
             }
             await expect(.invalid, state) { try await store.declareApplications([application("a", "a")], by: who) }
             await expect(.invalid, state) {
-                try await store.changeService(name: "shop", label: "a", expected: "shop", by: who)
+                try await store.changeService(
+                    ServiceFacts(name: "shop", label: "a", mapping: nil, trust: .open),
+                    version: 1,
+                    by: who
+                )
             }
             let account = try await store.account(named: "apns")
             let version = try await store.accountVersion(account.id).version
@@ -183,10 +187,18 @@ struct DeclarationTests {
             try await store.changeApplication(99, ApplicationChange(), version: 1, messagesPerSecond: nil, by: ada)
         }
         await expect(.conflict, "PM132") {
-            try await store.changeService(name: "shop", label: "a", expected: "another", by: ada)
+            try await store.changeService(
+                ServiceFacts(name: "shop", label: "a", mapping: nil, trust: .open),
+                version: 1,
+                by: ada
+            )
         }
         await expect(.notFound, "PM071") {
-            try await store.changeService(name: "none", label: "a", expected: "a", by: ada)
+            try await store.changeService(
+                ServiceFacts(name: "none", label: "a", mapping: nil, trust: .open),
+                version: 1,
+                by: ada
+            )
         }
     }
 

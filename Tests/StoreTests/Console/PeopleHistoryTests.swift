@@ -113,6 +113,9 @@ struct PeopleHistoryTests {
         let calls = [
             "console_find_people(\(who), '', 'user_key', 'shop-ios-700', 51)",
             "console_find_people(\(who), '', 'subscription', '700', 51)", "console_subscriber(\(who), '', 700)",
+            "console_find_people(\(who), '', 'user_key', 'shop-ios-700', 51, 'shop')",
+            "console_service_people(\(who), '', 'shop', 9223372036854775807, 51)",
+            "console_service_people(\(who), '', 'shop', 10000, 51)",
             "console_history(\(who), 700, 9223372036854775807, 20)", "console_quarantine(\(who), 200)",
             "console_quarantined(\(who), now() - interval '12000 s', 1, 26)",
         ]
