@@ -5,6 +5,7 @@ psql --quiet --set ON_ERROR_STOP=1 --username "$POSTGRES_USER" --dbname postgres
     --set devices="$PUSHMTA_DEVICES_PASSWORD" --set people="$PUSHMTA_CONSOLE_PASSWORD" <<'SQL'
 CREATE ROLE pushmta_runtime NOLOGIN;
 CREATE ROLE pushmta_marketing NOLOGIN;
+CREATE ROLE pushmta_tokens NOLOGIN;
 CREATE ROLE pushmta_monitoring NOLOGIN;
 CREATE ROLE pushmta_raw_sql NOLOGIN;
 CREATE ROLE pushmta_web NOLOGIN;

@@ -4,17 +4,22 @@
 -- was dropped and made again. Nothing is taken away: an administrator may have given more. pushmta_runtime has all rights on everything,
 -- and so is not in the list. Partitions are reached through their tables.
 --
--- kind says what the objects are: schema; relation, a table or a view; function, all functions of a name, whatever their arguments.
+-- kind says what the objects are: schema; relation, a table or a view; columns, the columns of a relation that may be read; function, all functions of a name, whatever their arguments.
 WITH given (role, kind, privileges, objects) AS (
     VALUES
         ('pushmta_runtime', 'schema', 'USAGE', 'pushmta pushmta_engine'),
         ('pushmta_marketing', 'schema', 'USAGE', 'pushmta'),
+        ('pushmta_tokens', 'schema', 'USAGE', 'pushmta'),
         ('pushmta_monitoring', 'schema', 'USAGE', 'pushmta'),
         ('pushmta_raw_sql', 'schema', 'USAGE', 'pushmta_raw'),
         ('pushmta_web', 'schema', 'USAGE', 'pushmta pushmta_engine'),
         ('pushmta_console', 'schema', 'USAGE', 'pushmta pushmta_engine'),
         -- A role that may update or delete may lock the table, and keep all preparations and messages waiting.
-        ('pushmta_marketing', 'relation', 'SELECT, INSERT', 'pushmta.delivery_exclusion pushmta.delivery_target'),
+        ('pushmta_marketing', 'relation', 'INSERT', 'pushmta.delivery_exclusion pushmta.delivery_target'),
+        -- Without the push tokens that others of the role have named.
+        ('pushmta_marketing', 'columns', 'id, delivery_id, subscription_id, user_key, variables, created_at', 'pushmta.delivery_target'),
+        ('pushmta_marketing', 'columns', 'id, delivery_id, subscription_id, user_key', 'pushmta.delivery_exclusion'),
+        ('pushmta_tokens', 'relation', 'SELECT', 'pushmta.delivery_exclusion pushmta.delivery_target pushmta.subscription_token'),
         ('pushmta_marketing', 'relation', 'SELECT',
             'pushmta.application pushmta.delivery_day pushmta.delivery_failures pushmta.delivery_progress pushmta.delivery_proof '
             'pushmta.delivery_refusal '
@@ -167,6 +172,11 @@ UNION ALL
 SELECT format('GRANT %s ON %s TO %I', string_agg(p.name, ', ' ORDER BY p.place), w.object, w.role)
 FROM wanted w CROSS JOIN LATERAL string_to_table(w.privileges, ', ') WITH ORDINALITY p(name, place)
 WHERE CASE WHEN w.kind = 'relation' THEN NOT has_table_privilege(w.role, w.object::regclass, p.name) END
+GROUP BY w.object, w.role
+UNION ALL
+SELECT format('GRANT SELECT (%s) ON %s TO %I', string_agg(c.name, ', ' ORDER BY c.place), w.object, w.role)
+FROM wanted w CROSS JOIN LATERAL string_to_table(w.privileges, ', ') WITH ORDINALITY c(name, place)
+WHERE CASE WHEN w.kind = 'columns' THEN NOT has_column_privilege(w.role, w.object::regclass, c.name, 'SELECT') END
 GROUP BY w.object, w.role
 UNION ALL
 -- One that is not there makes a statement that fails.

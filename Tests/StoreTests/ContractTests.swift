@@ -120,6 +120,101 @@ struct ContractTests {
         }
     }
 
+    @Test("No view and no table tells the marketing and monitoring roles a push token; another role reads them")
+    func tokens() async throws {
+        let fixture = try await StoreFixture.make()
+        let token = String(repeating: "c0ffee", count: 11)
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 2)
+        try await fixture.sql("UPDATE pushmta_engine.subscription SET push_token = '\(token)' WHERE id = 1")
+        _ = try await fixture.store.addSeed(NewSeed(name: "ada", application: "shop-ios", address: .subscription(1)))
+        _ = try await fixture.startedDelivery()
+        try await fixture.prepare()
+        let list = try await fixture.store.createDelivery(
+            NewDelivery(
+                label: "list",
+                applications: ["shop-ios"],
+                content: #"{"ios": {"title": "x"}}"#,
+                explicitTargets: true
+            )
+        )
+        for table in ["delivery_target", "delivery_exclusion"] {
+            try await fixture.sql("INSERT INTO pushmta.\(table) (delivery_id, push_token) VALUES (\(list), '\(token)')")
+        }
+        let connection = try await fixture.database.connect()
+        // What each role may read of the contract, and whether the token is in it.
+        func places(_ role: String) async throws -> [String] {
+            let readable = try await connection.execute(
+                PostgresStatement(
+                    """
+                    SELECT c.relname, string_agg(quote_ident(a.attname), ', ')
+                    FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+                    WHERE c.relnamespace = 'pushmta'::regnamespace AND c.relkind IN ('v', 'r', 'p')
+                        AND has_column_privilege('\(role)', c.oid, a.attnum, 'SELECT')
+                    GROUP BY 1 ORDER BY 1
+                    """,
+                    prepare: false
+                )
+            )
+            #expect(role == "pushmta_tokens" || readable.rowCount > 10)
+            try await connection.run(script: "SET ROLE \(role)")
+            var found: [String] = []
+            for row in 0..<readable.rowCount {
+                let name = try readable.text(row, 0)
+                let look = "SELECT \(try readable.text(row, 1)) FROM pushmta.\(name)"
+                let count = try await connection.execute(
+                    PostgresStatement(
+                        "SELECT count(*) FROM (\(look)) x WHERE x::text LIKE '%\(token)%'",
+                        prepare: false
+                    )
+                )
+                if try count.int64(0, 0) > 0 { found.append(name) }
+            }
+            try await connection.run(script: "RESET ROLE")
+            return found
+        }
+        #expect(try await places("pushmta_marketing").isEmpty)
+        #expect(try await places("pushmta_monitoring").isEmpty)
+        #expect(try await places("pushmta_tokens") == ["delivery_exclusion", "delivery_target", "subscription_token"])
+        // Who knows a token finds its row.
+        let known = "SELECT id FROM pushmta.subscription WHERE token_hash = sha256('\(token)') AND token_end = 'c0ffee'"
+        #expect(try await fixture.sql(known) == 1)
+        await connection.close()
+    }
+
+    @Test("What changes of a subscription is found by its time; a registration that says nothing new is no change")
+    func changes() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 20)
+        let last = "SELECT max(changed_at) FROM pushmta.subscription"
+        let mark = "CREATE TABLE IF NOT EXISTS mark AS SELECT (\(last)) AS at; UPDATE mark SET at = (\(last))"
+        let after = "SELECT count(*) FROM pushmta.subscription WHERE changed_at > (SELECT at FROM mark)"
+        let connection = try await fixture.database.connect()
+        func changes(_ script: String) async throws -> Int64 {
+            try await connection.run(script: mark)
+            try await connection.run(script: script)
+            return try await fixture.sql(after) ?? -1
+        }
+        let table = "UPDATE pushmta_engine.subscription SET"
+        #expect(try await changes("\(table) registered_at = now(), soft_errors = 1, enabled = enabled") == 0)
+        #expect(try await changes("\(table) push_token = repeat('a', 64) WHERE id = 3") == 1)
+        #expect(try await changes("\(table) recipient = '{\"a\": 1}' WHERE id <= 2") == 2)
+        #expect(try await changes("SELECT pushmta.set_opt_out(4, true)") == 1)
+        // The view's columns are those that the trigger looks at, but for what never changes and the time itself.
+        let looks = try required(
+            try await fixture.sql(
+                """
+                SELECT count(*) FROM pg_attribute a WHERE a.attrelid = 'pushmta.subscription'::regclass AND a.attnum > 0
+                    AND a.attname NOT IN ('id', 'application', 'service', 'platform', 'environment', 'application_id', 'created_at',
+                        'registered_at', 'changed_at', 'token_hash', 'token_end')
+                    AND position('old.' || a.attname IN lower((SELECT pg_get_triggerdef(t.oid) FROM pg_trigger t
+                        WHERE t.tgname = 'subscription_changed'))) = 0
+                """
+            )
+        )
+        #expect(looks == 0)
+        await connection.close()
+    }
+
     @Test("A role with the rights of pushmta_runtime can prepare, send and keep the tables")
     func runtimeRole() async throws {
         let fixture = try await StoreFixture.make()

@@ -15,7 +15,7 @@ import Testing
         #expect(answer.status == 200, "\(answer)")
         #expect(
             try await site.value(
-                "SELECT application || ' ' || user_key || ' ' || (parameters->>'a') || ' ' || locale || ' ' || enabled FROM pushmta.subscription WHERE push_token = '\(token)'"
+                "SELECT application || ' ' || user_key || ' ' || (parameters->>'a') || ' ' || locale || ' ' || enabled FROM pushmta.subscription WHERE token_hash = sha256('\(token)')"
             ) == "shop-ios ada b en-US true"
         )
         let sent = try await site.send(messages: 3)

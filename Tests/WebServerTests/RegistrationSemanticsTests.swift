@@ -31,7 +31,7 @@ import Testing
 
     private func rows(_ site: StoreSite) async throws -> [String] {
         let text = try await site.value(
-            "SELECT string_agg(push_token || ' ' || user_key || ' ' || enabled || ' ' || disabled_reason, ',' ORDER BY id) FROM pushmta.subscription"
+            "SELECT string_agg(push_token || ' ' || user_key || ' ' || enabled || ' ' || disabled_reason, ',' ORDER BY s.id) FROM pushmta.subscription s JOIN pushmta.subscription_token t ON t.id = s.id"
         )
         return (text ?? "").split(separator: ",").map { $0.hasSuffix(" ") ? String($0.dropLast()) : String($0) }
     }

@@ -13,6 +13,8 @@ CREATE TABLE pushmta_engine.subscription (
     disabled_at timestamptz,
     last_error_at timestamptz,
     quarantined_at timestamptz,
+    -- When what pushmta.subscription shows of it was last another, but for registered_at.
+    changed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     -- No foreign key: its check for each row would double the cost of a large import, and applications stay.
     application_id integer NOT NULL,
     -- 0 valid, 1 with errors, 2 quarantine, 3 deny-listed; 0 and 1 are sent to.
@@ -55,6 +57,8 @@ CREATE INDEX subscription_user ON pushmta_engine.subscription (user_key, applica
 CREATE INDEX subscription_token_hash ON pushmta_engine.subscription USING hash (pushmta_engine.token_hash(push_token))
     WHERE disabled_reason <> 'forgotten';
 CREATE INDEX subscription_device ON pushmta_engine.subscription (application_id, device_id) WHERE device_id IS NOT NULL;
+-- For those who synchronise.
+CREATE INDEX subscription_changes ON pushmta_engine.subscription (changed_at, id);
 -- Those in quarantine, by application, the newest last.
 CREATE INDEX subscription_quarantine ON pushmta_engine.subscription (application_id, quarantined_at, id) WHERE quarantine_status = 2;
 -- Few at any time: a duty looks each second for those whose errors are long past.
@@ -104,8 +108,27 @@ COMMENT ON TABLE pushmta_engine.forgotten_subscription IS
     'late: hits that waited on a disk, answers in the journal of a lost host.';
 CREATE INDEX forgotten_subscription_left ON pushmta_engine.forgotten_subscription (left_through) WHERE left_through IS NOT NULL;
 
+CREATE FUNCTION pushmta_engine.note_subscription_change() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    NEW.changed_at := clock_timestamp();
+    RETURN NEW;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.note_subscription_change() IS
+    'Sets changed_at. A registration that says what is known changes registered_at alone, and so touches no index.';
+
+CREATE TRIGGER subscription_changed BEFORE UPDATE ON pushmta_engine.subscription FOR EACH ROW
+    WHEN ((OLD.enabled, OLD.opted_out, OLD.user_key_proven, OLD.quarantine_status, OLD.disabled_at, OLD.push_token, OLD.user_key,
+            OLD.locale, OLD.time_zone, OLD.disabled_reason, OLD.quarantine_reason, OLD.device_id, OLD.recipient, OLD.parameters,
+            OLD.device, OLD.extra)
+        IS DISTINCT FROM (NEW.enabled, NEW.opted_out, NEW.user_key_proven, NEW.quarantine_status, NEW.disabled_at, NEW.push_token,
+            NEW.user_key, NEW.locale, NEW.time_zone, NEW.disabled_reason, NEW.quarantine_reason, NEW.device_id, NEW.recipient,
+            NEW.parameters, NEW.device, NEW.extra))
+    EXECUTE FUNCTION pushmta_engine.note_subscription_change();
+
 CREATE VIEW pushmta.subscription AS
-SELECT s.id, a.name AS application, v.name AS service, a.platform, a.environment, s.push_token, s.user_key,
+SELECT s.id, a.name AS application, v.name AS service, a.platform, a.environment,
+    -- With the token itself anybody who has the app's credential writes to the device.
+    pushmta_engine.token_hash(s.push_token) AS token_hash, right(s.push_token, 6) AS token_end, s.user_key,
     coalesce(s.recipient, '{}') AS recipient, coalesce(s.parameters, '{}') AS parameters, s.locale, s.time_zone,
     s.enabled AND NOT s.opted_out AS enabled,
     CASE WHEN s.opted_out THEN 'opted_out' ELSE s.disabled_reason END AS disabled_reason, s.disabled_at,
@@ -114,11 +137,17 @@ SELECT s.id, a.name AS application, v.name AS service, a.platform, a.environment
     -- What the app sent beyond what is known.
     coalesce(s.extra, '{}') AS extra,
     -- Whether more than the app's word says that it is this user: a proof, or the API.
-    s.user_key_proven
+    s.user_key_proven, s.changed_at
 FROM pushmta_engine.subscription s
 JOIN pushmta_engine.application a ON a.id = s.application_id
 JOIN pushmta_engine.service v ON v.id = a.service_id;
-COMMENT ON VIEW pushmta.subscription IS 'Subscriptions: one application of one user on one device.';
+COMMENT ON VIEW pushmta.subscription IS
+    'Subscriptions: one application of one user on one device. Of the push token the SHA-256 and the last six characters; changed_at is '
+    'when any other column but registered_at changed.';
+
+CREATE VIEW pushmta.subscription_token AS
+SELECT s.id, s.application_id, s.push_token FROM pushmta_engine.subscription s;
+COMMENT ON VIEW pushmta.subscription_token IS 'The push tokens of subscriptions, for members of pushmta_tokens.';
 
 CREATE VIEW pushmta.forgotten_subscription AS
 SELECT f.subscription_id, f.forgotten_at, f.left_through, f.left_through IS NULL AS logs_are_clean

@@ -237,7 +237,8 @@ COMMENT ON FUNCTION pushmta_engine.token_bar(integer, text) IS
     'either.';
 
 CREATE VIEW pushmta.seed AS
-SELECT d.id, d.name, d.label, a.name AS application, v.name AS service, a.platform, d.subscription_id, s.push_token, s.user_key,
+SELECT d.id, d.name, d.label, a.name AS application, v.name AS service, a.platform, d.subscription_id,
+    right(s.push_token, 6) AS token_end, s.user_key,
     s.locale, coalesce(d.variables, '{}') AS variables, s.disabled_reason = 'seed' AS is_seed_only,
     CASE WHEN s.exclusion = 1 AND s.disabled_reason = 'seed'
         THEN coalesce(pushmta_engine.token_bar(s.application_id, s.push_token), '')

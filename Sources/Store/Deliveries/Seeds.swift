@@ -122,9 +122,9 @@ extension Store {
     public func seeds() async throws -> [SeedRow] {
         let result = try await query(
             """
-            SELECT s.name, s.label, s.application, s.platform, s.subscription_id, s.push_token, s.locale, s.variables::text,
+            SELECT s.name, s.label, s.application, s.platform, s.subscription_id, t.push_token, s.locale, s.variables::text,
                 s.is_seed_only, s.problem
-            FROM pushmta.seed s ORDER BY s.name
+            FROM pushmta.seed s JOIN pushmta.subscription_token t ON t.id = s.subscription_id ORDER BY s.name
             """
         )
         return try all(result) { rows, row in

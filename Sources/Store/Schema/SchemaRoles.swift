@@ -7,8 +7,8 @@ import Schema
 enum SchemaRoles {
     /// Their names, in the order in which they are made.
     static let names = [
-        "pushmta_runtime", "pushmta_marketing", "pushmta_monitoring", "pushmta_raw_sql", Store.webRole,
-        Store.consoleRole, ViewReader.role,
+        "pushmta_runtime", "pushmta_marketing", "pushmta_tokens", "pushmta_monitoring", "pushmta_raw_sql",
+        Store.webRole, Store.consoleRole, ViewReader.role,
     ]
 
     /// Those that the cluster has not.

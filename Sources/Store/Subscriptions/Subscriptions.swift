@@ -59,9 +59,9 @@ extension Store {
     ) async throws -> [SubscriptionRow] {
         let result = try await query(
             """
-            SELECT s.id, s.application, s.push_token, s.user_key, s.enabled, s.disabled_reason, s.quarantine_status,
+            SELECT s.id, s.application, t.push_token, s.user_key, s.enabled, s.disabled_reason, s.quarantine_status,
                 s.recipient::text, s.parameters::text, s.registered_at
-            FROM pushmta.subscription s
+            FROM pushmta.subscription s JOIN pushmta.subscription_token t ON t.id = s.id
             WHERE ($1::text IS NULL OR s.application = $1) AND ($2::text IS NULL OR s.service = $2)
             ORDER BY s.id DESC LIMIT $3
             """,
