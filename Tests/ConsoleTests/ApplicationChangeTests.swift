@@ -359,14 +359,15 @@ import Testing
         let path = "/services/change?service=shop"
         let form = form(try await admin.get(path).text)
         #expect(form["mapping"] == "" && form["trust"] == "open")
-        #expect(try await site.session(.read).get("/services").text.contains("standard: subscriptions alone"))
+        let reader = try await site.session(.read)
+        #expect(try await reader.get("/services").text.contains("standard: subscriptions alone"))
         let wanted = ["mapping": "people", "trust": "server"]
         #expect(try await admin.post(path, form: form.merging(wanted) { $1 }).status == .seeOther)
         #expect(try await site.admin.service(named: "shop").mapping == "people")
         #expect(try await site.admin.userKeyTrust(service: "shop") == .server)
         let words = "shop: target mapping none → people, user key trust open → server"
         #expect(try await audit(site, "service.change") == words)
-        let list = try await site.session(.read).get("/services").text
+        let list = try await reader.get("/services").text
         #expect(list.contains("<bdi>people</bdi>") && list.contains("server: only the API and imports say it"))
         let next = self.form(try await admin.get(path).text)
         #expect(next["mapping"] == "people" && next["trust"] == "server")

@@ -531,9 +531,11 @@ BEGIN
     IF service_id IS NULL THEN
         RAISE EXCEPTION 'There is no service "%".', service USING ERRCODE = 'PM071', HINT = 'pushmta service list shows them.';
     END IF;
-    -- A page of each application from the index of its subscriptions, of which the newest are kept.
+    -- A page of each application, of which the newest are kept. Rows are compared, so that no plan goes by the ids of all applications.
     ids := ARRAY(SELECT x.id FROM pushmta_engine.application a CROSS JOIN LATERAL (
-            SELECT s.id FROM subscription s WHERE s.application_id = a.id AND s.id < below ORDER BY s.id DESC LIMIT most) x
+            SELECT s.id FROM subscription s WHERE (s.application_id, s.id) >= (a.id, 0::bigint)
+                AND (s.application_id, s.id) < (a.id, below)
+            ORDER BY s.application_id DESC, s.id DESC LIMIT most) x
         WHERE a.service_id = service_id ORDER BY x.id DESC LIMIT most);
     PERFORM note_audit(who, 'subscriber.list', service, CASE WHEN cardinality(ids) = 0 THEN 'nobody'
         ELSE format('%s to %s', ids[1], ids[cardinality(ids)]) END, address);
