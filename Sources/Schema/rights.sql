@@ -4,7 +4,8 @@
 -- was dropped and made again. Nothing is taken away: an administrator may have given more. pushmta_runtime has all rights on everything,
 -- and so is not in the list. Partitions are reached through their tables.
 --
--- kind says what the objects are: schema; relation, a table or a view; columns, the columns of a relation that may be read; function, all functions of a name, whatever their arguments.
+-- kind says what the objects are: schema; relation, a table or a view; columns, a relation of which the privileges name the columns that
+-- may be read; function, all functions of a name, whatever their arguments.
 WITH given (role, kind, privileges, objects) AS (
     VALUES
         ('pushmta_runtime', 'schema', 'USAGE', 'pushmta pushmta_engine'),
