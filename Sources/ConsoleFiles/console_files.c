@@ -65,6 +65,9 @@ static const char hosts[] = {
 static const char audit[] = {
 #embed "templates/audit.mustache" suffix(, 0)
 };
+static const char find_message[] = {
+#embed "templates/find-message.mustache" suffix(, 0)
+};
 static const char subscribers[] = {
 #embed "templates/subscribers.mustache" suffix(, 0)
 };
@@ -210,6 +213,7 @@ static const struct console_file files[] = {
     {"alarm-list.mustache", alarm_list},
     {"hosts.mustache", hosts},
     {"audit.mustache", audit},
+    {"find-message.mustache", find_message},
     {"subscribers.mustache", subscribers},
     {"subscriber-search.mustache", subscriber_search},
     {"subscriber-table.mustache", subscriber_table},

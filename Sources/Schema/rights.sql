@@ -4,8 +4,8 @@
 -- was dropped and made again. Nothing is taken away: an administrator may have given more. pushmta_runtime has all rights on everything,
 -- and so is not in the list. Partitions are reached through their tables.
 --
--- kind says what the objects are: schema; relation, a table or a view; columns, a relation of which the privileges name the columns that
--- may be read; function, all functions of a name, whatever their arguments.
+-- kind says what the objects are: schema; relation, a table or a view; columns, those of a relation that may be read; function,
+-- all functions of a name, whatever their arguments.
 WITH given (role, kind, privileges, objects) AS (
     VALUES
         ('pushmta_runtime', 'schema', 'USAGE', 'pushmta pushmta_engine'),
@@ -66,6 +66,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.check_content pushmta.check_delivery pushmta.set_delivery_rate pushmta.set_delivery_weight pushmta.set_retry_schedule '
             'pushmta.create_delivery pushmta.set_one_time_code '
             'pushmta.create_delivery_from_template pushmta.create_exclusion_list pushmta.delivery_status pushmta.duplicate_template '
+            'pushmta.explain_message_id '
             'pushmta.find_message pushmta.lift_quarantine pushmta.make_continuous pushmta.pause_delivery pushmta.proof_delivery '
             'pushmta.remove_delivery_exclusions pushmta.remove_exclusions pushmta.remove_seed pushmta.remove_targets '
             'pushmta.remove_template pushmta.resume_delivery pushmta.send_message '
@@ -81,6 +82,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.console_recycle pushmta_engine.console_refuse pushmta_engine.console_session_of pushmta_engine.project_of '
             'pushmta_engine.console_begin_outcomes pushmta_engine.console_change_subscriber pushmta_engine.console_find_people '
             'pushmta_engine.console_forget pushmta_engine.console_history pushmta_engine.console_messages '
+            'pushmta_engine.console_find_message '
             'pushmta_engine.console_outcomes '
             'pushmta_engine.console_quarantine pushmta_engine.console_quarantined pushmta_engine.console_service_people '
             'pushmta_engine.console_subscriber '
@@ -102,6 +104,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.console_seeds pushmta_engine.console_test_push pushmta_engine.hold_credential_key pushmta_engine.version_of'),
         ('pushmta_raw_sql', 'function', 'EXECUTE', 'pushmta_raw.set_target_sql'),
         ('pushmta_web', 'function', 'EXECUTE',
+            'pushmta.explain_message_id '
             'pushmta.add_targets pushmta.find_message pushmta.make_continuous pushmta.pause_delivery pushmta.resume_delivery '
             'pushmta.send_message pushmta.send_messages pushmta.set_delivery_rate pushmta.set_opt_out pushmta.start_delivery '
             'pushmta.stop_delivery pushmta.unregister_device '

@@ -161,6 +161,39 @@ import Testing
         await site.close()
     }
 
+    /// What a phone, a gateway or a log shows leads to the message, its delivery and its person.
+    @Test func aMessageIsFoundByAnyIDOfIt() async throws {
+        let site = try await ConsoleSite.start()
+        try await site.subscriptions(30)
+        let delivery = try await finished(site, 20)
+        let name = "projects/shop/messages/0:15%31"
+        _ = try await site.value(
+            "UPDATE pushmta_engine.broad_log SET gateway_message_id = '\(name)' WHERE sequence = 7 RETURNING 1"
+        )
+        let reader = try await site.session(.read)
+        func find(_ id: String, _ within: String = "") async throws -> String {
+            try await reader.get("/messages?id=\(SignIn.encoded(id))&delivery=\(SignIn.encoded(within))").text
+        }
+        #expect(try await reader.get("/deliveries").text.contains("href=\"/messages\""))
+        #expect(try await !reader.get("/messages").text.contains("No message was found"))
+        let found = try await find(" \(delivery)-7\n")
+        #expect(found.contains("href=\"/deliveries/\(delivery)\"") && found.contains("Delivery and number"))
+        let person = try await site.value(
+            "SELECT subscription_id FROM pushmta.message_status WHERE delivery_id = \(delivery) AND sequence = 7"
+        )
+        #expect(found.contains("href=\"/subscribers/\(person)\""))
+        #expect(try await find(name, "\(delivery)").contains("href=\"/subscribers/\(person)\""))
+        #expect(try await find(name).contains("give its number"))
+        #expect(try await find("\(delivery)-700").contains("Delivery \(delivery) has no message 700."))
+        #expect(try await find("99-1").contains("There is no delivery 99."))
+        #expect(try await find("<b>\"x").contains("does not look like the id of a message"))
+        #expect(try await find("6b6499a8-9d43-4bc5-acf0-b6aeb96846f6").contains("Read as “_mId or apns-id”"))
+        #expect(try await find("\(delivery)-7", "x").contains("The delivery is no number."))
+        #expect(try await find(String(repeating: "9", count: 3_000), "99999999999999999999").contains("no number"))
+        #expect(try await site.ask(.get, "/messages?id=1-1").status != .ok)
+        await site.close()
+    }
+
     /// Messages without a row of their own: those of parts that are open or were stopped.
     @Test func messagesThatHaveNoRowAreListedToo() async throws {
         let site = try await ConsoleSite.start()

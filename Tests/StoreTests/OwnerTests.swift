@@ -152,7 +152,7 @@ struct OwnerTests {
     @Test(
         "A right on something that is not there is an error, and not passed over",
         arguments: [
-            "ALTER FUNCTION pushmta.find_message(text) RENAME TO find_it",
+            "ALTER FUNCTION pushmta.find_message(text, bigint) RENAME TO find_it",
             "ALTER VIEW pushmta.seed RENAME TO seeds",
         ]
     )

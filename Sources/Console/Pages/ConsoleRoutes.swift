@@ -54,6 +54,7 @@ struct ConsoleRoutes: Sendable {
             SeedPage(responder: responder).routes,
             ExclusionPages(responder: responder).routes,
             DeliveryMessagesPage(responder: responder).routes,
+            FindMessagePage(responder: responder).routes,
             OutcomesCSV(responder: responder).routes,
             Composer(responder: responder).routes,
             TemplatesPage(responder: responder).routes,

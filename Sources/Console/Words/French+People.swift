@@ -190,6 +190,31 @@ extension French {
         .keepButton: "Garder",
         .auditTemplateAdd: "a gardé un modèle",
         .auditTemplateRemove: "a supprimé un modèle",
+        // Finding a message.
+        .findMessageTitle: "Rechercher un message",
+        .findMessageNote:
+            "Par tout identifiant qu’affiche un téléphone, une passerelle ou un journal : diffusion et numéro comme 42-1007, "
+            + "_mId, apns-id, l’adresse d’un appel de tracking ou le nom donné par FCM.",
+        .findMessageID: "Identifiant",
+        .findMessageDelivery: "Numéro de la diffusion",
+        .findMessageDeliveryHint:
+            "Seulement pour un nom donné par FCM : tous les messages de cette diffusion sont parcourus.",
+        .findNoMessage: "Aucun message trouvé.",
+        .findDeliveryWrong: "La diffusion n’est pas un nombre.",
+        .columnTakenFor: "Lu comme",
+        .columnGatewayID: "Identifiant de la passerelle",
+        .idOfMessage: "Diffusion et numéro",
+        .idUUID: "_mId ou apns-id",
+        .idDecimal: "_mId, décimal",
+        .idHexadecimal: "_mId, hexadécimal",
+        .idOfGateway: "Identifiant de la passerelle",
+        .findingExpired: "C’est le message {1} de la diffusion {0}, dont le résultat n’est plus conservé.",
+        .findingNoMessage: "La diffusion {0} n’a pas de message {1}.",
+        .findingNoDelivery: "Il n’y a pas de diffusion {0}.",
+        .findingNeedsDelivery:
+            "Un nom donné par une passerelle se recherche dans une diffusion : indiquez son numéro.",
+        .findingUnreadable: "Cela ne ressemble pas à l’identifiant d’un message.",
+        .findingNothing: "Lu comme « {0} », il n’appartient à aucun message.",
         // Messages of a delivery.
         .messagesOfTitle: "Messages",
         .messagesOfHint: "Chacun avec son résultat, sa raison et son abonnement.",

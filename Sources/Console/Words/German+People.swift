@@ -190,6 +190,31 @@ extension German {
         .keepButton: "Aufheben",
         .auditTemplateAdd: "hat eine Vorlage aufgehoben",
         .auditTemplateRemove: "hat eine Vorlage gelöscht",
+        // Finding a message.
+        .findMessageTitle: "Nachricht suchen",
+        .findMessageNote:
+            "Nach jeder Kennung, die ein Telefon, ein Gateway oder ein Protokoll zeigt: Versand und Nummer wie 42-1007, _mId, "
+            + "apns-id, die Adresse eines Tracking-Aufrufs oder der Name, den FCM vergeben hat.",
+        .findMessageID: "Kennung",
+        .findMessageDelivery: "Nummer des Versands",
+        .findMessageDeliveryHint:
+            "Nur für einen Namen von FCM: Alle Nachrichten dieses Versands werden durchgesehen.",
+        .findNoMessage: "Keine Nachricht gefunden.",
+        .findDeliveryWrong: "Der Versand ist keine Zahl.",
+        .columnTakenFor: "Gelesen als",
+        .columnGatewayID: "Kennung des Gateways",
+        .idOfMessage: "Versand und Nummer",
+        .idUUID: "_mId oder apns-id",
+        .idDecimal: "_mId, dezimal",
+        .idHexadecimal: "_mId, hexadezimal",
+        .idOfGateway: "Kennung des Gateways",
+        .findingExpired: "Es ist Nachricht {1} des Versands {0}, deren Ergebnis nicht mehr aufbewahrt wird.",
+        .findingNoMessage: "Versand {0} hat keine Nachricht {1}.",
+        .findingNoDelivery: "Einen Versand {0} gibt es nicht.",
+        .findingNeedsDelivery:
+            "Ein Name, den ein Gateway vergeben hat, wird in einem Versand gesucht: Geben Sie dessen Nummer an.",
+        .findingUnreadable: "Das sieht nicht wie die Kennung einer Nachricht aus.",
+        .findingNothing: "Als „{0}“ gelesen gehört sie zu keiner Nachricht.",
         // Messages of a delivery.
         .messagesOfTitle: "Nachrichten",
         .messagesOfHint: "Jede mit Ergebnis, Grund und dem Abonnement, an das sie geht.",

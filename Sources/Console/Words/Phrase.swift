@@ -196,6 +196,10 @@ enum Phrase: String, Sendable, CaseIterable {
         settingPersonAll, settingPersonOne, settingCode, settingCodeHint, settingCodeNo, settingCodeYes,
         factCode, auditOneTimeCode, auditNoCode, settingUnknown, settingNoNumber, settingSeparator, readerKey, noReader,
         readerExcluded, readerViewSlow, readerViewProblem, localeSaysNothing, soundDefault
+    // Finding a message.
+    case findMessageTitle, findMessageNote, findMessageID, findMessageDelivery, findMessageDeliveryHint, findNoMessage,
+        findDeliveryWrong, columnTakenFor, columnGatewayID, idOfMessage, idUUID, idDecimal, idHexadecimal, idOfGateway,
+        findingExpired, findingNoMessage, findingNoDelivery, findingNeedsDelivery, findingUnreadable, findingNothing
     // Messages of a delivery.
     case messagesOfTitle, messagesOfHint, messagesOfNote, showMessages, columnMessage, columnAttempt, noMessagesHere,
         noMessagesSuch, messagesLookedAt, lookOnLower, highestNumbers, lowerNumbers, gatewaySlow,

@@ -26,7 +26,7 @@ CREATE FUNCTION pushmta_engine.key_condition(key_column text, column_type text) 
                 'm.%I = CASE WHEN k.user_key ~* ''^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'' THEN k.user_key::uuid END', key_column)
             ELSE format('m.%I::text = k.user_key', key_column) END
         -- Without the modifiers of the type.
-        FROM (SELECT split_part(column_type, '(', 1) AS base) t);
+        FROM (SELECT split_part(column_type, '(', 1) AS base) t WHERE key_column IS NOT NULL);
 COMMENT ON FUNCTION pushmta_engine.key_condition(text, text) IS
     'The condition that a row m of a target mapping''s view is that of k.user_key, by the name and type of its key column: written so that '
     'an index of the column serves.';

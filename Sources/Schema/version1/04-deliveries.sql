@@ -187,6 +187,8 @@ CREATE TABLE pushmta_engine.message_id_range (
 );
 COMMENT ON TABLE pushmta_engine.message_id_range IS
     'Numbers for int32 message ids: sequence s of the delivery has first_id + s - 1.';
+-- Whose a number is: a row a delivery, so that it costs no message anything.
+CREATE INDEX message_id_range_numbers ON pushmta_engine.message_id_range USING gist (int8range(first_id, last_id, '[]'));
 
 CREATE TABLE pushmta_engine.numbered_id_key (
     id boolean PRIMARY KEY DEFAULT true CHECK (id),

@@ -752,16 +752,263 @@ COMMENT ON VIEW pushmta.message_status IS
     'Every message of a delivery with its outcome, and the id by which send_message names it; those without an outcome are '
     'read out of the frozen targets of its parts. A click is no receipt: many apps report the one and not the other.';
 
-CREATE FUNCTION pushmta.find_message(message_id text) RETURNS SETOF pushmta.message_status LANGUAGE plpgsql STABLE
-    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET jit = off AS $$
+-- The rest of the file finds a message by whatever id of it somebody has. Ids that PushMTA makes are opened again here, so that no key
+-- leaves the database for it. PostgreSQL has no AES of its own, and an extension is not everywhere: one block takes 0.4 ms so.
+
+CREATE FUNCTION pushmta_engine.aes_substitute(bytes bytea, places integer[], backwards boolean) RETURNS bytea LANGUAGE plpgsql
+    IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    -- FIPS 197, table 4.
+    box CONSTANT bytea := '\x'
+        '637c777bf26b6fc53001672bfed7ab76ca82c97dfa5947f0add4a2af9ca472c0b7fd9326363ff7cc34a5e5f171d83115'
+        '04c723c31896059a071280e2eb27b27509832c1a1b6e5aa0523bd6b329e32f8453d100ed20fcb15b6acbbe394a4c58cf'
+        'd0efaafb434d338545f9027f503c9fa851a3408f929d38f5bcb6da2110fff3d2cd0c13ec5f974417c4a77e3d645d1973'
+        '60814fdc222a908846eeb814de5e0bdbe0323a0a4906245cc2d3ac629195e479e7c8376d8dd54ea96c56f4ea657aae08'
+        'ba78252e1ca6b4c6e8dd741f4bbd8b8a703eb5664803f60e613557b986c11d9ee1f8981169d98e949b1e87e9ce5528df'
+        '8ca1890dbfe6426841992d0fb054bb16';
+    made bytea := '';
+    place integer;
+BEGIN
+    FOREACH place IN ARRAY places LOOP
+        made := made || CASE WHEN backwards
+            THEN substring(int4send(position(substring(bytes FROM place + 1 FOR 1) IN box) - 1) FROM 4)
+            ELSE substring(box FROM get_byte(bytes, place) + 1 FOR 1) END;
+    END LOOP;
+    RETURN made;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.aes_substitute(bytea, integer[], boolean) IS
+    'Takes the bytes at these places and puts each through the S-box of AES, or back.';
+
+CREATE FUNCTION pushmta_engine.aes_twice(state bit(128)) RETURNS bit(128) LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ((state & x'7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f') << 1)
+        # ((state & x'80808080808080808080808080808080') >> 7) # ((state & x'80808080808080808080808080808080') >> 6)
+        # ((state & x'80808080808080808080808080808080') >> 4) # ((state & x'80808080808080808080808080808080') >> 3);
+COMMENT ON FUNCTION pushmta_engine.aes_twice(bit) IS 'Each of 16 bytes times two, in the field of AES.';
+
+CREATE FUNCTION pushmta_engine.aes_turned(state bit(128), bytes integer) RETURNS bit(128) LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE bytes
+        WHEN 1 THEN ((state << 8) & x'ffffff00ffffff00ffffff00ffffff00') | ((state >> 24) & x'000000ff000000ff000000ff000000ff')
+        WHEN 2 THEN ((state << 16) & x'ffff0000ffff0000ffff0000ffff0000') | ((state >> 16) & x'0000ffff0000ffff0000ffff0000ffff')
+        ELSE ((state << 24) & x'ff000000ff000000ff000000ff000000') | ((state >> 8) & x'00ffffff00ffffff00ffffff00ffffff') END;
+COMMENT ON FUNCTION pushmta_engine.aes_turned(bit, integer) IS 'Each of four columns of AES turned by so many bytes.';
+
+CREATE FUNCTION pushmta_engine.aes_block(key bytea, block bytea, backwards boolean) RETURNS bytea LANGUAGE plpgsql IMMUTABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    -- ShiftRows, and back.
+    places CONSTANT integer[] := CASE WHEN backwards THEN '{0,13,10,7,4,1,14,11,8,5,2,15,12,9,6,3}'
+        ELSE '{0,5,10,15,4,9,14,3,8,13,2,7,12,1,6,11}' END;
+    rounds CONSTANT text[] := '{01,02,04,08,10,20,40,80,1b,36}';
+    keys bit(128)[] := ARRAY[('x' || encode(key, 'hex'))::bit(128)];
+    state bit(128) := ('x' || encode(block, 'hex'))::bit(128);
+    twice bit(128);
+    bytes bytea;
+BEGIN
+    FOR n IN 1..10 LOOP
+        bytes := aes_substitute(int8send(substring(keys[n] FROM 65)::bit(64)::bigint), '{5,6,7,4}', false);
+        keys := keys || (keys[n] # (keys[n] >> 32) # (keys[n] >> 64) # (keys[n] >> 96)
+            # ('x' || repeat(encode(bytes, 'hex'), 4))::bit(128) # ('x' || repeat(rounds[n] || '000000', 4))::bit(128));
+    END LOOP;
+    state := state # keys[CASE WHEN backwards THEN 11 ELSE 1 END];
+    FOR n IN 1..10 LOOP
+        bytes := int8send(substring(state FROM 1 FOR 64)::bit(64)::bigint) || int8send(substring(state FROM 65)::bit(64)::bigint);
+        state := ('x' || encode(aes_substitute(bytes, places, backwards), 'hex'))::bit(128);
+        IF backwards THEN
+            state := state # keys[11 - n];
+            -- MixColumns thrice is the way back; two of them are this.
+            state := CASE WHEN n = 10 THEN state ELSE state # aes_twice(aes_twice(state # aes_turned(state, 2))) END;
+        END IF;
+        IF n < 10 THEN
+            twice := aes_twice(state);
+            state := twice # aes_turned(state # twice, 1) # aes_turned(state, 2) # aes_turned(state, 3);
+        END IF;
+        IF NOT backwards THEN
+            state := state # keys[n + 1];
+        END IF;
+    END LOOP;
+    RETURN int8send(substring(state FROM 1 FOR 64)::bit(64)::bigint) || int8send(substring(state FROM 65)::bit(64)::bigint);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.aes_block(bytea, bytea, boolean) IS
+    'AES-128 of one block, or back (FIPS 197): what MessageIDCodec and MessageNumbers make message ids with.';
+
+CREATE FUNCTION pushmta_engine.number_of_message_id(id bigint) RETURNS bigint LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    key bytea := message_numbers_key();
+    number bigint := id;
+    high integer;
+    low integer;
+    place integer;
+    block bytea;
+    earlier integer;
+BEGIN
+    IF id NOT BETWEEN 1 AND 2147483647 THEN
+        RETURN NULL;
+    END IF;
+    -- As NumberPermutation goes back: ten rounds, again and again until there is a positive number. Of its tables, which are the key
+    -- stream of AES in counter mode, only the blocks that are looked at are made.
+    LOOP
+        high := number >> 16;
+        low := number & 65535;
+        FOR turn IN REVERSE 9..0 LOOP
+            place := turn * 65536 + high;
+            block := aes_block(key, '\x000000000000000000000000'::bytea || int4send(place / 8), false);
+            earlier := high;
+            high := low # (get_byte(block, place % 8 * 2) * 256 + get_byte(block, place % 8 * 2 + 1));
+            low := earlier;
+        END LOOP;
+        number := high::bigint << 16 | low;
+        EXIT WHEN number BETWEEN 1 AND 2147483647;
+    END LOOP;
+    RETURN number;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.number_of_message_id(bigint) IS
+    'The number in the database that an int32 message id stands for; null for what is none.';
+
+CREATE FUNCTION pushmta_engine.message_of_uuid(id uuid) RETURNS TABLE (delivery_id bigint, sequence integer) LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    day record;
+    opened bytea;
+BEGIN
+    -- Keys stay when their days' outcomes go. A thousand take 0.4 s, which only an id that is none of ours needs.
+    FOR day IN SELECT k.key FROM tracking_key k ORDER BY k.log_day DESC LIMIT 1000 LOOP
+        opened := aes_block(day.key, uuid_send(id), true);
+        CONTINUE WHEN substring(opened FROM 13) <> '\x00000000';
+        delivery_id := ('x' || encode(substring(opened FROM 1 FOR 8), 'hex'))::bit(64)::bigint;
+        sequence := ('x' || encode(substring(opened FROM 9 FOR 4), 'hex'))::bit(32)::integer;
+        IF delivery_id > 0 AND sequence > 0 THEN
+            RETURN NEXT;
+            RETURN;
+        END IF;
+    END LOOP;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.message_of_uuid(uuid) IS
+    'The message whose _mId or apns-id this is; no row if none of the last 1,000 days'' keys made it.';
+
+CREATE FUNCTION pushmta_engine.messages_of_number(number bigint) RETURNS TABLE (delivery_id bigint, sequence integer) LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+        -- After 2,147,480,000 of them numbers start over, so that two deliveries may have one.
+        SELECT r.delivery_id, (number - r.first_id + 1)::integer
+        FROM message_id_range r JOIN pushmta_engine.delivery d ON d.id = r.delivery_id
+        WHERE int8range(r.first_id, r.last_id, '[]') @> number AND number - r.first_id < d.target
+        ORDER BY r.delivery_id DESC $$;
+COMMENT ON FUNCTION pushmta_engine.messages_of_number(bigint) IS 'The messages that have a number for int32 message ids, the newest first.';
+
+CREATE FUNCTION pushmta_engine.message_readings(given text, within bigint)
+    RETURNS TABLE (form text, delivery_id bigint, sequence integer) LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+    SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
-    words text[] := regexp_match(message_id, '^([0-9]{1,18})-([0-9]{1,10})$');
+    -- Of a request of a device, the message's part: h<message>,<delivery>,<tag>.
+    tracked text := (regexp_match(left(given, 2000), '^(?:\S*[?&]id=)?h([0-9A-Fa-f-]{1,36})(?:,|%2[Cc])\S*$'))[1];
+    id text := coalesce(tracked, left(btrim(given, E' \t\r\n"{}'), 300));
+    digits text := lower(replace(id, '-', ''));
+    pair text[] := regexp_match(id, '^([0-9]{1,18})-([0-9]{1,10})$');
+    number bigint;
+    day record;
+    is_known boolean := false;
+    name text := regexp_replace(id, '^projects/[^/]+/messages/', '');
 BEGIN
-    IF words[2]::bigint <= 2147483647 THEN
-        RETURN QUERY SELECT * FROM pushmta.message_status m
-            WHERE m.delivery_id = words[1]::bigint AND m.sequence = words[2]::bigint::integer;
+    IF pair[2]::bigint <= 2147483647 THEN
+        RETURN QUERY SELECT 'message_id', pair[1]::bigint, pair[2]::bigint::integer;
+    END IF;
+    IF digits ~ '^[0-9a-f]{32}$' THEN
+        RETURN QUERY SELECT 'uuid', m.delivery_id, m.sequence FROM (VALUES (1)) v(n) LEFT JOIN message_of_uuid(digits::uuid) m ON true;
+    END IF;
+    IF tracked IS NULL AND id ~ '^[0-9]{1,10}$' THEN
+        number := number_of_message_id(id::bigint);
+        RETURN QUERY SELECT 'int32', r.delivery_id, r.sequence
+            FROM (VALUES (1)) v(n) LEFT JOIN messages_of_number(number) r ON true WHERE number IS NOT NULL;
+    END IF;
+    IF id ~* '^(0x|h)?0*[0-9a-f]{1,8}$' THEN
+        number := number_of_message_id(('x' || lpad(regexp_replace(lower(id), '^(0x|h)?0*(?=.)', ''), 8, '0'))::bit(32)::integer);
+        RETURN QUERY SELECT 'int32_hex', r.delivery_id, r.sequence
+            FROM (VALUES (1)) v(n) LEFT JOIN messages_of_number(number) r ON true WHERE number IS NOT NULL;
+    END IF;
+    IF within IS NOT NULL AND tracked IS NULL AND pair IS NULL AND name <> '' THEN
+        FOR day IN SELECT d.id, d.log_day FROM pushmta_engine.delivery d WHERE d.id = within AND d.log_day IS NOT NULL
+            UNION ALL SELECT d.id, d.log_day FROM pushmta_engine.delivery d
+            WHERE d.parent_delivery_id = within AND d.log_day IS NOT NULL
+        LOOP
+            RETURN QUERY SELECT 'gateway_id', b.delivery_id, b.sequence FROM broad_log b
+                WHERE b.log_day = day.log_day AND b.delivery_id = day.id AND b.gateway_message_id IN (name, id);
+            is_known := is_known OR FOUND;
+        END LOOP;
+        RETURN QUERY SELECT 'gateway_id', NULL::bigint, NULL::integer WHERE NOT is_known;
+    ELSIF name ~ '[:%]' OR name <> id THEN
+        RETURN QUERY SELECT 'gateway_id', NULL::bigint, NULL::integer;
     END IF;
 END $$;
-COMMENT ON FUNCTION pushmta.find_message(text) IS
-    'One message by the id that send_message returned and pushmta.message_status shows.';
+COMMENT ON FUNCTION pushmta_engine.message_readings(text, bigint) IS
+    'What an id may be, and the message that it names then, null if none. A gateway''s id is looked for in one delivery alone: outcomes '
+    'have no index of these, which would cost each message half as much again.';
+
+-- Each reading by itself: with its delivery and its number the indexes find it.
+CREATE FUNCTION pushmta.find_message(id text, delivery bigint DEFAULT NULL)
+    RETURNS TABLE (delivery_id bigint, sequence integer, subscription_id bigint, status text, http_status smallint, reason text,
+        gateway_message_id text, attempt smallint, logged_at timestamptz, part_id bigint, received boolean, failure_type text,
+        failure_reason text, clicked boolean, message_id text, matched_as text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET jit = off AS $$
+#variable_conflict use_column
+DECLARE
+    reading record;
+BEGIN
+    FOR reading IN SELECT r.form, r.delivery_id, r.sequence FROM message_readings(id, delivery) r WHERE r.sequence IS NOT NULL LOOP
+        RETURN QUERY SELECT m.*, reading.form FROM pushmta.message_status m
+            WHERE m.delivery_id = reading.delivery_id AND m.sequence = reading.sequence;
+    END LOOP;
+END $$;
+COMMENT ON FUNCTION pushmta.find_message(text, bigint) IS
+    'The message of an id, of whatever kind: the one that send_message returned and pushmta.message_status shows (message_id); _mId or '
+    'apns-id (uuid); a numbered _mId, decimal (int32) or as devices send it (int32_hex); of a tracking request its message; the name that '
+    'FCM gave, whole or its last part (gateway_id), for which the delivery must be said: all of its outcomes are looked through. '
+    'matched_as says what the id was taken for; one that can be several things may have several rows. If there is none, '
+    'explain_message_id says why.';
+
+CREATE FUNCTION pushmta_engine.message_finding_words(form text, finding text, delivery bigint, sequence integer) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE finding
+        WHEN 'found' THEN format('It is message %s-%s.', delivery, sequence)
+        WHEN 'expired' THEN format('It is message %s-%s, whose outcome is older than it is kept for '
+            '(feedback.retention.broadLogDays).', delivery, sequence)
+        WHEN 'no_message' THEN format('Delivery %s has no message %s.', delivery, sequence)
+        WHEN 'no_delivery' THEN format('There is no delivery %s.', delivery)
+        WHEN 'needs_delivery' THEN 'A gateway''s id is looked for in one delivery: say which.'
+        WHEN 'unreadable' THEN 'It has the form of no message id.'
+        ELSE CASE form
+            WHEN 'uuid' THEN 'As _mId or apns-id it was made with none of the keys of the last 1,000 days.'
+            WHEN 'int32' THEN 'As a decimal _mId it belongs to no delivery that is kept.'
+            WHEN 'int32_hex' THEN 'As a hexadecimal _mId it belongs to no delivery that is kept.'
+            ELSE format('No outcome of delivery %s has it as its gateway''s id.', delivery) END END;
+COMMENT ON FUNCTION pushmta_engine.message_finding_words(text, text, bigint, integer) IS 'What was looked for by an id, and what was found.';
+
+CREATE FUNCTION pushmta.explain_message_id(id text, delivery bigint DEFAULT NULL)
+    RETURNS TABLE (form text, delivery_id bigint, sequence integer, finding text, words text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET jit = off AS $$
+#variable_conflict use_column
+BEGIN
+    FOR form, delivery_id, sequence IN SELECT r.form, r.delivery_id, r.sequence FROM message_readings(id, delivery) r LOOP
+        finding := CASE
+            WHEN sequence IS NULL THEN CASE WHEN form = 'gateway_id' AND delivery IS NULL THEN 'needs_delivery' ELSE 'not_given' END
+            WHEN EXISTS (SELECT FROM pushmta.message_status m WHERE m.delivery_id = explain_message_id.delivery_id
+                AND m.sequence = explain_message_id.sequence) THEN 'found'
+            ELSE coalesce((SELECT CASE
+                    WHEN d.purged OR to_regclass('pushmta_engine.broad_log_' || to_char(d.log_day, 'YYYYMMDD')) IS NULL
+                        AND d.log_day IS NOT NULL THEN 'expired'
+                    ELSE 'no_message' END
+                FROM pushmta_engine.delivery d WHERE d.id = explain_message_id.delivery_id), 'no_delivery') END;
+        words := message_finding_words(form, finding, coalesce(delivery_id, delivery), sequence);
+        RETURN NEXT;
+    END LOOP;
+    IF NOT FOUND THEN
+        finding := 'unreadable';
+        words := message_finding_words(NULL, finding, NULL, NULL);
+        RETURN NEXT;
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta.explain_message_id(text, bigint) IS
+    'What find_message takes an id for, where it looks, and what it finds there: found, or why not: no_message (the delivery has none of '
+    'this number), no_delivery, expired (its outcomes are older than they are kept), not_given (nobody made this id, or its delivery has '
+    'none), needs_delivery (a gateway''s id is looked for in one delivery), unreadable.';

@@ -275,3 +275,24 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.console_messages(bytea, timestamptz, interval, bigint, smallint, text, integer, integer) IS
     'The messages of a delivery with the highest numbers below one, of all (null) or of those that ended in one way, and for one reason '
     '(empty: any), for somebody who has signed in; as far as a page may take. A last row without a number says below which to look on.';
+
+CREATE FUNCTION pushmta_engine.console_find_message(token bytea, moment timestamptz, idle interval, wanted text, within bigint)
+    RETURNS TABLE (form text, finding text, delivery_id bigint, label text, sequence integer, subscription_id bigint, application text,
+        status text, reason text, gateway_message_id text, logged_at timestamptz, received boolean, clicked boolean)
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET jit = off AS $$
+#variable_conflict use_column
+BEGIN
+    PERFORM console_user_of(token, moment, idle, NULL);
+    RETURN QUERY SELECT m.matched_as, 'found', m.delivery_id, d.label, m.sequence, m.subscription_id, coalesce(a.name, ''), m.status,
+            m.reason, m.gateway_message_id, m.logged_at, m.received, m.clicked
+        FROM pushmta.find_message(wanted, within) m JOIN pushmta_engine.delivery d ON d.id = m.delivery_id
+        LEFT JOIN subscription s ON s.id = m.subscription_id LEFT JOIN pushmta_engine.application a ON a.id = s.application_id;
+    IF NOT FOUND THEN
+        RETURN QUERY SELECT e.form, e.finding, e.delivery_id, NULL, e.sequence, NULL::bigint, NULL, NULL, NULL, NULL, NULL::timestamptz,
+                false, false
+            FROM pushmta.explain_message_id(wanted, within) e;
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_find_message(bytea, timestamptz, interval, text, bigint) IS
+    'What pushmta.find_message finds by an id, with names, for somebody who has signed in; if that is nothing, what '
+    'pushmta.explain_message_id says, without a subscription.';

@@ -58,6 +58,54 @@ public struct MessageRow: Sendable {
     }
 }
 
+/// What an id of a message can be.
+public enum MessageIDKind: String, Sendable, Hashable, CaseIterable {
+    /// Delivery and number, as `send_message` returns it and logs show it: 42-1007.
+    case messageID = "message_id"
+    /// `_mId` as a UUID, which is also `apns-id`.
+    case uuid
+    /// A numbered `_mId`, decimal.
+    case int32
+    /// A numbered `_mId`, hexadecimal, as devices send it.
+    case int32Hex = "int32_hex"
+    /// The gateway's own: the name that FCM gave, whole or its last part.
+    case gatewayID = "gateway_id"
+}
+
+/// A message that an id led to.
+public struct FoundMessage: Sendable {
+    /// What the id was taken for.
+    public let kind: MessageIDKind
+    /// The message.
+    public let message: MessageRow
+}
+
+/// What an id led to.
+public struct MessageSearch: Sendable {
+    /// The messages: none, one, or several if the id can be several things.
+    public let found: [FoundMessage]
+    /// If there is none: what was looked for, where, and why nothing was found.
+    public let findings: [MessageFinding]
+
+    /// A result.
+    public init(found: [FoundMessage], findings: [MessageFinding]) {
+        self.found = found
+        self.findings = findings
+    }
+}
+
+/// What was looked for by an id, and why nothing was found.
+public struct MessageFinding: Sendable, Hashable {
+    /// What the id was taken for; nil for what has the form of no id.
+    public let kind: MessageIDKind?
+    /// Why nothing was found, in a word of `pushmta.explain_message_id`.
+    public let finding: String
+    /// The same in a sentence.
+    public let words: String
+    /// The delivery that the id names; nil if it names none.
+    public let deliveryID: Int64?
+}
+
 /// A message to add to a continuous delivery.
 public struct NewMessage: Sendable {
     /// The continuous delivery.
@@ -231,34 +279,76 @@ extension Store {
         )
     }
 
-    /// One message by its id, whatever its delivery; nil if there is none, or its day is no longer kept.
+    /// One message by its id, delivery and number as in 42-1007, whatever its delivery; nil if there is none, or its day is no longer kept.
     public func message(_ id: String) async throws -> MessageRow? {
+        try await foundMessages(id, delivery: nil).first { $0.kind == .messageID }?.message
+    }
+
+    /// The messages of an id of any kind, with what it was taken for.
+    ///
+    /// - Parameters:
+    ///   - id: what a phone, a gateway or a log shows.
+    ///   - delivery: where a gateway's id is looked for; nil: such an id is not looked for.
+    /// - Returns: the messages; if there is none, what was looked for, where, and why nothing was found.
+    public func findMessages(_ id: String, delivery: Int64? = nil) async throws -> MessageSearch {
+        let found = try await foundMessages(id, delivery: delivery)
+        guard found.isEmpty else { return MessageSearch(found: found, findings: []) }
+        let result = try await query(
+            "SELECT e.form, e.finding, e.words, e.delivery_id FROM pushmta.explain_message_id($1, $2::bigint) e",
+            [.text(id), .int64OrNull(delivery)]
+        )
+        return MessageSearch(
+            found: [],
+            findings: try all(result) { rows, row in
+                MessageFinding(
+                    kind: try rows.textOrNil(row, 0).flatMap { MessageIDKind(rawValue: $0) },
+                    finding: try rows.text(row, 1),
+                    words: try rows.text(row, 2),
+                    deliveryID: try rows.int64OrNil(row, 3)
+                )
+            }
+        )
+    }
+
+    private func foundMessages(_ id: String, delivery: Int64?) async throws -> [FoundMessage] {
         let result = try await query(
             """
             SELECT m.message_id, m.delivery_id, m.sequence, m.subscription_id, m.status, m.reason, m.http_status, m.attempt,
-                m.gateway_message_id, m.logged_at, m.received, m.clicked
-            FROM pushmta.find_message($1) m
+                m.gateway_message_id, m.logged_at, m.received, m.clicked, m.matched_as
+            FROM pushmta.find_message($1, $2::bigint) m
             """,
-            [.text(id)]
+            [.text(id), .int64OrNull(delivery)]
         )
-        guard result.rowCount > 0 else { return nil }
-        let word = try result.text(0, 4)
+        return try all(result) { rows, row in
+            let word = try rows.text(row, 12)
+            guard let kind = MessageIDKind(rawValue: word) else {
+                throw StoreError(
+                    .unexpectedAnswer,
+                    "find_message took an id for \(word), which this program does not know."
+                )
+            }
+            return FoundMessage(kind: kind, message: try Self.message(rows, row))
+        }
+    }
+
+    private static func message(_ rows: PostgresResult, _ row: Int) throws -> MessageRow {
+        let word = try rows.text(row, 4)
         guard let status = MessageStatus(name: word) else {
             throw StoreError(.unexpectedAnswer, "A message has the status \(word), which this program does not know.")
         }
         return MessageRow(
-            id: try result.text(0, 0),
-            deliveryID: try result.int64(0, 1),
-            sequence: try result.int32(0, 2),
-            subscriptionID: try result.int64(0, 3),
+            id: try rows.text(row, 0),
+            deliveryID: try rows.int64(row, 1),
+            sequence: try rows.int32(row, 2),
+            subscriptionID: try rows.int64(row, 3),
             status: status,
-            reason: try result.text(0, 5),
-            httpStatus: try result.int16(0, 6),
-            attempt: try result.int16(0, 7),
-            gatewayMessageID: try result.textOrNil(0, 8),
-            loggedAt: try result.timeOrNil(0, 9),
-            isReceived: try result.bool(0, 10),
-            isClicked: try result.bool(0, 11)
+            reason: try rows.text(row, 5),
+            httpStatus: try rows.int16(row, 6),
+            attempt: try rows.int16(row, 7),
+            gatewayMessageID: try rows.textOrNil(row, 8),
+            loggedAt: try rows.timeOrNil(row, 9),
+            isReceived: try rows.bool(row, 10),
+            isClicked: try rows.bool(row, 11)
         )
     }
 

@@ -137,10 +137,11 @@ extension APIProblem {
         return problem
     }
 
-    static func notFound(_ what: String) -> APIProblem {
+    /// - Parameter looked: sentences that say where it was looked for.
+    static func notFound(_ what: String, looked: [String] = []) -> APIProblem {
         APIProblem(
             .notFound,
-            "There is no \(what), or none for this key.",
+            (["There is no \(what), or none for this key."] + looked).joined(separator: " "),
             "Look at the id, and at the key's applications."
         )
     }

@@ -10,6 +10,8 @@ struct MessageRoutes: Sendable {
     private static let longestIdempotencyKey = 255
     /// Messages of one request: pausing and stopping the delivery wait for its transaction.
     private static let mostMessages = 1_000
+    /// Bytes of an id that is looked for: the address of a tracking request is the longest.
+    private static let longestID = 2_000
     /// Their bytes: as many as targets may have.
     private static let mostBytes = TargetRoutes.mostBytes
 
@@ -49,6 +51,33 @@ struct MessageRoutes: Sendable {
                 answers: [202: "SentMessageList"],
                 problems: [.notFound, .conflict],
                 handle: sendMany
+            ),
+            APIRoute(
+                method: .get,
+                path: "/messages",
+                operation: "findMessages",
+                summary: "Find a message by any id of it",
+                details:
+                    "An id that can be several things may lead to several messages: matchedAs says what it was taken for. If nothing is found, the problem's detail says what was looked for, and where.",
+                scope: .readMessages,
+                parameters: [
+                    APIRoute.Parameter(
+                        name: "id",
+                        place: "query",
+                        isRequired: true,
+                        schema: #"{"type": "string", "minLength": 1, "maxLength": \#(Self.longestID)}"#,
+                        meaning:
+                            "As sendMessage gave it; _mId as a UUID or a number, decimal or hexadecimal; apns-id; the address of a device's tracking request; with deliveryId the name that FCM gave, whole or its last part."
+                    ),
+                    .query(
+                        "deliveryId",
+                        #"{"type": "integer", "minimum": 1}"#,
+                        "Where a gateway's id is looked for: all outcomes of this delivery are looked through."
+                    ),
+                ],
+                answers: [200: "FoundMessages"],
+                problems: [.notFound],
+                handle: find
             ),
             APIRoute(
                 method: .get,
@@ -165,23 +194,52 @@ struct MessageRoutes: Sendable {
             if call.applications != nil { _ = try await store.apiDelivery(row.deliveryID, for: call) }
             return row
         }
-        return APIReply(
-            .ok,
-            .members(
-                ("id", .string(row.id)),
-                ("deliveryId", .integer(row.deliveryID)),
-                ("sequence", .integer(row.sequence)),
-                ("deviceId", .integer(row.subscriptionID)),
-                ("status", .string(row.status.name)),
-                ("reason", .filledText(row.reason)),
-                ("httpStatus", row.httpStatus == 0 ? .null : .integer(row.httpStatus)),
-                ("attempt", .integer(row.attempt)),
-                ("gatewayMessageId", .text(row.gatewayMessageID)),
-                ("loggedAt", .time(row.loggedAt)),
-                ("received", .boolean(row.isReceived)),
-                ("clicked", .boolean(row.isClicked))
-            )
-        )
+        return APIReply(.ok, Self.object(row))
+    }
+
+    private func find(_ call: APICall) async throws -> APIReply {
+        var query = call.query
+        let text = query.text("id", most: Self.longestID)
+        let delivery = query.integer("deliveryId", 1...Int64.max)
+        try query.close()
+        guard let text, !text.isEmpty else { throw APIProblem.invalid("query:id", "it is missing") }
+        let search = try await database.run { store in
+            // Whoever may read some applications only must not find out what other deliveries there are.
+            guard call.applications != nil else { return try await store.findMessages(text, delivery: delivery) }
+            if let delivery { _ = try await store.apiDelivery(delivery, for: call) }
+            var visible: [FoundMessage] = []
+            for one in try await store.findMessages(text, delivery: delivery).found {
+                do {
+                    _ = try await store.apiDelivery(one.message.deliveryID, for: call)
+                    visible.append(one)
+                } catch let problem as APIProblem where problem.kind == .notFound {}
+            }
+            return MessageSearch(found: visible, findings: [])
+        }
+        guard !search.found.isEmpty else {
+            throw APIProblem.notFound("message of this id", looked: search.findings.map(\.words))
+        }
+        let rows = search.found.map { Self.object($0.message, matchedAs: $0.kind) }
+        return APIReply(.ok, .members(("messages", .array(rows))))
+    }
+
+    private static func object(_ row: MessageRow, matchedAs kind: MessageIDKind? = nil) -> JSONValue {
+        var members: [(String, JSONValue)] = [
+            ("id", .string(row.id)),
+            ("deliveryId", .integer(row.deliveryID)),
+            ("sequence", .integer(row.sequence)),
+            ("deviceId", .integer(row.subscriptionID)),
+            ("status", .string(row.status.name)),
+            ("reason", .filledText(row.reason)),
+            ("httpStatus", row.httpStatus == 0 ? .null : .integer(row.httpStatus)),
+            ("attempt", .integer(row.attempt)),
+            ("gatewayMessageId", .text(row.gatewayMessageID)),
+            ("loggedAt", .time(row.loggedAt)),
+            ("received", .boolean(row.isReceived)),
+            ("clicked", .boolean(row.isClicked)),
+        ]
+        if let kind { members.append(("matchedAs", .string(kind.rawValue))) }
+        return .object(members.map { JSONEntry(name: $0.0, value: $0.1) })
     }
 }
 

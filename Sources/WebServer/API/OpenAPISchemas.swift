@@ -401,7 +401,16 @@ extension OpenAPISchemas {
               "gatewayMessageId": {"$ref": "#/components/schemas/TextOrNull"},
               "loggedAt": {"$ref": "#/components/schemas/TimeOrNull"},
               "received": {"type": "boolean"},
-              "clicked": {"type": "boolean"}
+              "clicked": {"type": "boolean"},
+              "matchedAs": {"enum": ["message_id", "uuid", "int32", "int32_hex", "gateway_id"],
+                "description": "What the id was taken for; of findMessages only."}
+            }
+          },
+          "FoundMessages": {
+            "type": "object",
+            "required": ["messages"],
+            "properties": {
+              "messages": {"type": "array", "minItems": 1, "items": {"$ref": "#/components/schemas/Message"}}
             }
           }
         }

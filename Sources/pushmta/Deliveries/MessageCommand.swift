@@ -93,34 +93,53 @@ struct MessageSendCommand: PushMTACommand {
 struct MessageShowCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show a message of any delivery and what became of it.",
-        discussion:
-            "Its id is the delivery's and the message's number in it, as in 18-1: pushmta.message_status shows it."
+        abstract: "Find a message by any id of it, and show what became of it.",
+        discussion: """
+            An id may be delivery and number as in 18-1, which pushmta.message_status shows; _mId as a UUID or a number, decimal or \
+            hexadecimal; apns-id; the address of a device's tracking request; and with --delivery the name that FCM gave, whole or \
+            its last part. An id that can be several things may lead to several messages: matched_as says what it was taken for.
+            """
     )
 
     @OptionGroup var global: GlobalOptions
 
-    @Argument(help: "The message's id.")
+    @Argument(help: "An id of the message.")
     var id: String
 
-    @Flag(help: "Print JSON.")
+    @Option(help: "The delivery whose outcomes are looked through for a gateway's id; of a continuous one, all days.")
+    var delivery: Int64?
+
+    @Flag(help: "Print JSON, a line a message.")
     var json = false
 
     func execute(_ loaded: LoadedSettings) async throws {
-        let found = try await StoreSession.run(loaded.values) { try await $0.message(id) }
-        guard let row = found else {
-            throw CommandFailure(.data, "There is no message \(id), or its day is no longer kept.")
+        let search = try await StoreSession.run(loaded.values) { try await $0.findMessages(id, delivery: delivery) }
+        guard !search.found.isEmpty else {
+            let words = search.findings.map(\.words).joined(separator: " ")
+            throw CommandFailure(.data, "There is no message \(id), or its day is no longer kept. \(words)")
         }
-        let cells: [(String, Cell)] = [
+        var table: Table?
+        for found in search.found {
+            let cells = Self.cells(found)
+            guard !json else {
+                StandardOutput.line(Cell.object(cells).json)
+                continue
+            }
+            var rows = table ?? Table(cells.map(\.0))
+            rows.add(cells.map(\.1))
+            table = rows
+        }
+        table?.show(json: false)
+    }
+
+    private static func cells(_ found: FoundMessage) -> [(String, Cell)] {
+        let row = found.message
+        return [
             ("id", .text(row.id)), ("delivery_id", .integer(row.deliveryID)), ("sequence", Cell(row.sequence)),
             ("subscription_id", .integer(row.subscriptionID)), ("status", .text(row.status.name)),
             ("reason", .text(row.reason)), ("http_status", Cell(row.httpStatus)), ("attempt", Cell(row.attempt)),
             ("gateway_message_id", Cell(row.gatewayMessageID)), ("received", .flag(row.isReceived)),
-            ("clicked", .flag(row.isClicked)),
+            ("clicked", .flag(row.isClicked)), ("matched_as", .text(found.kind.rawValue)),
         ]
-        guard !json else { return StandardOutput.line(Cell.object(cells).json) }
-        var table = Table(cells.map(\.0))
-        table.add(cells.map(\.1))
-        table.show(json: false)
     }
 }

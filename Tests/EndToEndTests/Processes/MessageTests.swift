@@ -120,6 +120,16 @@ import Darwin
             let day = try #require((status["days"] as? [[String: Any]])?.first)
             #expect(day["target"] as? Int == 3 && day["sent"] as? Int == 1)
             #expect(day["failed"] as? Int == 1 && day["not_applicable"] as? Int == 1)
+            // A phone shows its _mId, the gateway the same as apns-id.
+            let message = try #require(try await site.store.message(ids[0]))
+            let key = try await site.store.trackingKey(delivery: message.deliveryID)
+            let phone = try MessageIDCodec(deliveryID: message.deliveryID, trackingKey: key).uuid(
+                sequence: message.sequence
+            )
+            let seen = try await site.run("message", "show", "\(phone)".uppercased(), "--json").json()
+            #expect(seen["id"] as? String == ids[0] && seen["matched_as"] as? String == "uuid")
+            let forged = try await site.run("message", "show", "6b6499a8-9d43-4bc5-acf0-b6aeb96846f6", expect: 65)
+            #expect(forged.errors.contains("none of the keys"))
             let unknown = try await site.run("message", "send", String(id), "--user", "nobody", expect: 65)
             #expect(unknown.errors.contains("no such subscription"))
             try await site.run("delivery", "stop", String(id), "--wait")

@@ -109,7 +109,7 @@ struct OneTimeCodeTests {
         #expect(try await fixture.sql("\(list)(\(news), \(ids)) m WHERE m.refusal IS NULL") == 1)
         // The second message of a day goes the short way.
         for argument in [
-            "subscription_id => 2", "user_key => 'user-1'",
+            "subscription_id => 2", "user_key => (SELECT user_key FROM pushmta_engine.subscription WHERE id = 2)",
             "push_token => (SELECT push_token FROM pushmta_engine.subscription WHERE id = 2)",
         ] {
             #expect(

@@ -61,6 +61,25 @@ import Testing
         #expect(read["deliveryId"] == sent["messages.0.deliveryId"])
         let day = read["deliveryId"] ?? ""
         #expect(try await site.call("GET", "/deliveries/\(day)", key: key)["parentId"] == delivery)
+        let found = try await site.call("GET", "/messages?id=\(id)", key: key)
+        #expect(found.status == 200 && found.count("messages") == 1, "\(found.answer)")
+        #expect(found["messages.0.id"] == id && found["messages.0.matchedAs"] == "message_id")
+        for (query, words) in [
+            ("id=\(day)-99", "has no message 99"), ("id=0:1%25ab", "say which"),
+            ("id=0:1%25ab&deliveryId=\(day)", "No outcome of delivery \(day)"), ("id=ada", "the form of no message id"),
+        ] {
+            let missed = try await site.call("GET", "/messages?\(query)", key: key)
+            #expect(missed.status == 404 && missed["detail"]?.contains(words) == true, "\(query): \(missed.answer)")
+        }
+        for query in ["", "?id=", "?id=\(id)&deliveryId=0", "?id=\(id)&by=1"] {
+            #expect(try await site.call("GET", "/messages\(query)", key: key).status == 400, "\(query)")
+        }
+        // Whoever may read another application only learns of none of it.
+        let stranger = try await site.key(applications: ["shop-ios"])
+        for query in ["id=\(id)", "id=\(day)-99", "id=x&deliveryId=\(day)"] {
+            let hidden = try await site.call("GET", "/messages?\(query)", key: stranger)
+            #expect(hidden.status == 404 && hidden["detail"]?.contains("has no message") == false, "\(hidden.answer)")
+        }
         let page = try await site.call("GET", "/deliveries/\(day)/outcomes", key: key)
         #expect(
             page.count("outcomes") == 3 && page["final"] == "false" && page["next"] == page["through"],

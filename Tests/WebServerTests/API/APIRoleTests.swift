@@ -78,7 +78,7 @@ import Testing
             "api_highest_number", "api_create_delivery", "add_targets", "unregister_device", "set_opt_out",
             "start_delivery",
             "pause_delivery", "resume_delivery", "stop_delivery", "send_message", "send_messages", "find_message",
-            "make_continuous", "set_delivery_rate", "api_set_user_opt_out",
+            "explain_message_id", "make_continuous", "set_delivery_rate", "api_set_user_opt_out",
         ]
         #expect(names == wanted, "\(names.symmetricDifference(wanted))")
     }
