@@ -190,8 +190,8 @@ let targets: [Target] = [
     .testTarget(
         name: "MobileSDKTests",
         dependencies: ["MobileSDK", .nioCore, .nioPosix, .nioHTTP1],
-        // Objective-C and Java, which scripts compile.
-        exclude: ["ObjectiveC/Fixtures", "Android/Java"],
+        // Objective-C and Java, which scripts compile, and modules with the names of Apple's.
+        exclude: ["ObjectiveC/Fixtures", "Android/Java", "Apple/Stubs"],
         swiftSettings: swiftSettings
     ),
     tests("PushCoreTests", ["PushCore", "TestSupport"]),

@@ -120,14 +120,14 @@ struct ContractTests {
         }
     }
 
-    @Test("No view and no table tells the marketing and monitoring roles a push token; another role reads them")
+    @Test("Nothing of the contract tells the marketing and monitoring roles a push token; another role reads them")
     func tokens() async throws {
         let fixture = try await StoreFixture.make()
         let token = String(repeating: "c0ffee", count: 11)
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 2)
         try await fixture.sql("UPDATE pushmta_engine.subscription SET push_token = '\(token)' WHERE id = 1")
         _ = try await fixture.store.addSeed(NewSeed(name: "ada", application: "shop-ios", address: .subscription(1)))
-        _ = try await fixture.startedDelivery()
+        let first = try await fixture.startedDelivery()
         try await fixture.prepare()
         let list = try await fixture.store.createDelivery(
             NewDelivery(
@@ -140,6 +140,11 @@ struct ContractTests {
         for table in ["delivery_target", "delivery_exclusion"] {
             try await fixture.sql("INSERT INTO pushmta.\(table) (delivery_id, push_token) VALUES (\(list), '\(token)')")
         }
+        // The log of exclusions names the target, too.
+        try await fixture.store.startDelivery(list)
+        try await fixture.prepare()
+        let logged = "SELECT count(*) FROM pushmta.exclusion_log WHERE target_token_hash = sha256('\(token)')"
+        #expect(try await fixture.sql(logged) == 1)
         let connection = try await fixture.database.connect()
         // What each role may read of the contract, and whether the token is in it.
         func places(_ role: String) async throws -> [String] {
@@ -178,6 +183,26 @@ struct ContractTests {
         // Who knows a token finds its row.
         let known = "SELECT id FROM pushmta.subscription WHERE token_hash = sha256('\(token)') AND token_end = 'c0ffee'"
         #expect(try await fixture.sql(known) == 1)
+        // No function has a column for one.
+        let told = try required(
+            try await fixture.sql(
+                """
+                SELECT count(*) FROM pg_proc f CROSS JOIN unnest(ARRAY['pushmta_marketing', 'pushmta_monitoring']) r(role)
+                WHERE f.pronamespace = 'pushmta'::regnamespace AND has_function_privilege(r.role, f.oid, 'EXECUTE')
+                    AND ('push_token' = ANY(f.proargnames[f.pronargs + 1:]) OR EXISTS (SELECT FROM pg_type t
+                        JOIN pg_attribute a ON a.attrelid = t.typrelid WHERE t.oid = f.prorettype AND a.attname = 'push_token'))
+                """
+            )
+        )
+        #expect(told == 0)
+        let words = [
+            "pushmta.check_delivery(\(list))", "pushmta.delivery_status(\(list))", "pushmta.find_message('\(first)-1')",
+        ]
+        try await connection.run(script: "SET ROLE pushmta_marketing")
+        for call in words {
+            let look = "SELECT count(*) FROM \(call) x WHERE x::text LIKE '%\(token)%'"
+            #expect(try await connection.execute(PostgresStatement(look, prepare: false)).int64(0, 0) == 0, "\(call)")
+        }
         await connection.close()
     }
 
@@ -196,6 +221,16 @@ struct ContractTests {
         }
         let table = "UPDATE pushmta_engine.subscription SET"
         #expect(try await changes("\(table) registered_at = now(), soft_errors = 1, enabled = enabled") == 0)
+        func registering(locale: String) -> String {
+            """
+            SELECT r.* FROM pushmta_engine.subscription s CROSS JOIN LATERAL pushmta_engine.register_devices(
+                ARRAY[s.application_id], ARRAY[s.push_token], ARRAY[s.user_key], ARRAY[s.device_id], ARRAY[\(locale)],
+                ARRAY[s.time_zone], ARRAY[s.device::text], ARRAY[s.recipient::text], ARRAY[s.parameters::text],
+                ARRAY[s.extra::text]) r WHERE s.id = 5
+            """
+        }
+        #expect(try await changes(registering(locale: "s.locale")) == 0)
+        #expect(try await changes(registering(locale: "'it-IT'")) == 1)
         #expect(try await changes("\(table) push_token = repeat('a', 64) WHERE id = 3") == 1)
         #expect(try await changes("\(table) recipient = '{\"a\": 1}' WHERE id <= 2") == 2)
         #expect(try await changes("SELECT pushmta.set_opt_out(4, true)") == 1)
@@ -212,6 +247,28 @@ struct ContractTests {
             )
         )
         #expect(looks == 0)
+        await connection.close()
+    }
+
+    @Test("Changes are read in their order, and a token's row is found, by an index through the view")
+    func synchronisation() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 2000)
+        try await fixture.sql("ANALYZE pushmta_engine.subscription")
+        let connection = try await fixture.database.connect()
+        // Few rows: a scan of the table would be cheap.
+        try await connection.run(script: "SET ROLE pushmta_marketing; SET enable_seqscan = off; SET jit = off")
+        func plan(_ rest: String) async throws -> String {
+            let rows = try await connection.execute(
+                PostgresStatement("EXPLAIN (COSTS OFF) SELECT * FROM pushmta.subscription \(rest)", prepare: false)
+            )
+            return try (0..<rows.rowCount).map { try rows.text($0, 0) }.joined(separator: "\n")
+        }
+        let page = try await plan("WHERE (changed_at, id) > ('2026-01-01', 0) ORDER BY changed_at, id LIMIT 10")
+        #expect(page.contains("Index Scan using subscription_changes") && !page.contains("Sort"), "\(page)")
+        #expect(page.contains("Index Cond: (ROW(changed_at, id) > ROW("), "\(page)")
+        let row = try await plan("WHERE token_hash = sha256('abc')")
+        #expect(row.contains("subscription_token_hash") && !row.contains("Seq Scan on subscription"), "\(row)")
         await connection.close()
     }
 

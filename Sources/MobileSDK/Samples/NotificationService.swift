@@ -5,7 +5,9 @@
 import MobileSDK
 import UserNotifications
 
-final class NotificationService: UNNotificationServiceExtension {
+/// Two threads come here: the download's, and the system's when the time is over. The lock keeps the content and its handler.
+final class NotificationService: UNNotificationServiceExtension, @unchecked Sendable {
+    private let lock = NSLock()
     private var contentHandler: ((UNNotificationContent) -> Void)?
     private var bestAttempt: UNMutableNotificationContent?
     private var download: URLSessionDownloadTask?
@@ -43,7 +45,11 @@ final class NotificationService: UNNotificationServiceExtension {
         do {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             try FileManager.default.moveItem(at: file, to: target)
-            bestAttempt?.attachments = [try UNNotificationAttachment(identifier: "media", url: target)]
+            let medium = try UNNotificationAttachment(identifier: "media", url: target)
+            lock.lock()
+            defer { lock.unlock() }
+            // What has been shown is the system's.
+            if contentHandler != nil { bestAttempt?.attachments = [medium] }
         } catch {
             // Without the medium the notification still says what it says.
         }
@@ -51,7 +57,10 @@ final class NotificationService: UNNotificationServiceExtension {
 
     /// Shows the notification, once.
     private func finish() {
-        if let bestAttempt { contentHandler?(bestAttempt) }
+        lock.lock()
+        let handler = contentHandler
         contentHandler = nil
+        lock.unlock()
+        if let bestAttempt { handler?(bestAttempt) }
     }
 }

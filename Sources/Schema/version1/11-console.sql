@@ -503,8 +503,8 @@ BEGIN
     ELSIF by_what = 'subscription' AND wanted ~ '^[0-9]{1,18}$' THEN
         ids := ARRAY(SELECT s.id FROM subscription s WHERE s.id = wanted::bigint AND s.application_id = ANY(applications));
     ELSIF by_what = 'token_hash' AND wanted ~ '^[0-9a-f]{64}$' THEN
-        ids := ARRAY(SELECT s.id FROM subscription s WHERE token_hash(s.push_token) = decode(wanted, 'hex')
-            AND s.disabled_reason <> 'forgotten' AND s.application_id = ANY(applications) LIMIT most);
+        ids := ARRAY(SELECT s.id FROM subscription s WHERE token_hash(s.push_token, s.disabled_reason) = decode(wanted, 'hex')
+            AND s.application_id = ANY(applications) LIMIT most);
     END IF;
     PERFORM note_audit(who, 'subscriber.find', by_what, CASE WHEN cardinality(ids) = 0 THEN 'nobody'
         ELSE array_to_string(ids[1:20], ', ') || CASE WHEN cardinality(ids) > 20 THEN ' …' ELSE '' END END, address);
@@ -572,7 +572,7 @@ BEGIN
         (SELECT count(*)::integer FROM (SELECT FROM subscription o WHERE o.user_key = s.user_key AND o.user_key <> '' AND o.id <> s.id
             LIMIT 100) c),
         -- Of whoever is forgotten there is no token.
-        CASE WHEN s.disabled_reason = 'forgotten' THEN '' ELSE encode(token_hash(s.push_token), 'hex') END
+        coalesce(encode(token_hash(s.push_token, s.disabled_reason), 'hex'), '')
     FROM subscription s JOIN pushmta_engine.application a ON a.id = s.application_id
     JOIN pushmta_engine.service v ON v.id = a.service_id WHERE s.id = subscription;
     IF NOT FOUND THEN

@@ -142,14 +142,16 @@ COMMENT ON VIEW pushmta.ambiguous_message IS
 
 CREATE VIEW pushmta.exclusion_log AS
 SELECT e.delivery_id, a.name AS application, e.reason, e.subscription_id, s.user_key, e.target_id,
-    t.user_key AS target_user_key, t.push_token AS target_push_token, t.variables AS target_variables, e.logged_at
+    t.user_key AS target_user_key, pushmta_engine.token_hash(t.push_token) AS target_token_hash,
+    right(t.push_token, 6) AS target_token_end, t.variables AS target_variables, e.logged_at
 FROM pushmta_engine.delivery d
 JOIN pushmta_engine.exclusion_log e ON e.log_day = d.log_day AND e.delivery_id = d.id
 LEFT JOIN pushmta_engine.application a ON a.id = e.application_id
 LEFT JOIN pushmta_engine.subscription s ON s.id = e.subscription_id
 LEFT JOIN pushmta.delivery_target t ON t.id = e.target_id;
 COMMENT ON VIEW pushmta.exclusion_log IS
-    'Who was left out of a delivery at its preparation, and why; target_… is the row of pushmta.delivery_target that named them.';
+    'Who was left out of a delivery at its preparation, and why; target_… is the row of pushmta.delivery_target that named them, of its '
+    'push token the SHA-256 and the last six characters.';
 
 CREATE FUNCTION pushmta_engine.make_delivery(
     label text, applications text[], content text, priority integer DEFAULT 0, validity interval DEFAULT '5 days',

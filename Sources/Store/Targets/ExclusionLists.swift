@@ -108,8 +108,8 @@ extension Store {
                     WHERE s.user_key = u.key AND s.user_key <> '')
                 WHEN u.id IS NOT NULL THEN EXISTS (SELECT FROM pushmta_engine.subscription s WHERE s.id = u.id)
                 ELSE EXISTS (SELECT FROM pushmta_engine.subscription s
-                    WHERE pushmta_engine.token_hash(s.push_token) = pushmta_engine.token_hash(u.token)
-                        AND s.disabled_reason <> 'forgotten') END
+                    WHERE pushmta_engine.token_hash(s.push_token, s.disabled_reason)
+                        = pushmta_engine.token_hash(u.token)) END
             ORDER BY u.n
             """,
             [.textArray(keys), .int64ArrayWithNulls(ids), .textArray(tokens)]

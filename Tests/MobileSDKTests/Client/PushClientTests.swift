@@ -80,6 +80,19 @@ import Testing
         #expect(await transport.requests.count == 3)
     }
 
+    @Test func theDelegateIsNotKeptAlive() async {
+        let client = client(ScriptedTransport(.answer(200)))
+        var delegate: RecordingDelegate? = RecordingDelegate()
+        weak let held = delegate
+        client.setDelegate(delegate)
+        Self.register(client)
+        #expect(await delegate?.outcomes(atLeast: 1) == [.success])
+        delegate = nil
+        // The call of it ends somewhat later.
+        while held != nil { await Task.yield() }
+        #expect(await client.registerDevice(token: Self.token, userKey: "other") == .success)
+    }
+
     /// The call for those that have no task, so not the async one.
     private static func register(_ client: PushClient) {
         client.registerDevice(token: token, userKey: "user")
