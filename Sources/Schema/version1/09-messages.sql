@@ -982,7 +982,8 @@ CREATE FUNCTION pushmta_engine.message_finding_words(form text, finding text, de
             WHEN 'int32' THEN 'As a decimal _mId it belongs to no delivery that is kept.'
             WHEN 'int32_hex' THEN 'As a hexadecimal _mId it belongs to no delivery that is kept.'
             ELSE format('No outcome of delivery %s has it as its gateway''s id.', delivery) END END;
-COMMENT ON FUNCTION pushmta_engine.message_finding_words(text, text, bigint, integer) IS 'What was looked for by an id, and what was found.';
+COMMENT ON FUNCTION pushmta_engine.message_finding_words(text, text, bigint, integer) IS
+    'What was looked for by an id, and what was found.';
 
 CREATE FUNCTION pushmta.explain_message_id(id text, delivery bigint DEFAULT NULL)
     RETURNS TABLE (form text, delivery_id bigint, sequence integer, finding text, words text)
