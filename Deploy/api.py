@@ -16,7 +16,7 @@ import urllib.request
 SEED = "14"
 # Requests for each operation and phase: about 1,500 in all, in 30 s.
 EXAMPLES = "15"
-SCOPES = "devices:write devices:read deliveries:write deliveries:read messages:send messages:read applications:read"
+SCOPES = "devices:write devices:read deliveries:write deliveries:read messages:send messages:read applications:read exclusions:write exclusions:read"
 
 CONFIGURATION = """
 # What the document cannot say, so that requests which fit it may be refused all the same:
@@ -52,6 +52,69 @@ checks.positive_data_acceptance.enabled = false
 include-name = "POST /deliveries/{{id}}/messages"
 checks.positive_data_acceptance.enabled = false
 parameters = {{ "path.id" = {continuous} }}
+
+[[operations]]
+# a name is not blank, has at most 200 bytes, and that of a seed address is no number; the rules of tokens and variables
+include-name = "POST /seeds"
+checks.positive_data_acceptance.enabled = false
+
+[[operations]]
+# a name is not blank and has at most 200 bytes
+include-name = "POST /exclusion-lists"
+checks.positive_data_acceptance.enabled = false
+
+[[operations]]
+# whether a key and a push token are ones
+include-name = "POST /exclusion-lists/{{name}}/add"
+checks.positive_data_acceptance.enabled = false
+parameters = {{ "path.name" = "api" }}
+
+[[operations]]
+# a key is not blank
+include-name = "POST /exclusion-lists/{{name}}/remove"
+checks.positive_data_acceptance.enabled = false
+parameters = {{ "path.name" = "api" }}
+
+[[operations]]
+# the same
+include-name = "POST /exclusion-lists/{{name}}/find"
+checks.positive_data_acceptance.enabled = false
+parameters = {{ "path.name" = "api" }}
+
+[[operations]]
+# names, contents and filters, as above
+include-name = "POST /templates"
+checks.positive_data_acceptance.enabled = false
+
+[[operations]]
+# the same
+include-name = "PUT /templates/{{name}}"
+checks.positive_data_acceptance.enabled = false
+parameters = {{ "path.name" = "api" }}
+
+[[operations]]
+# the same
+include-name = "POST /templates/{{name}}/duplicate"
+checks.positive_data_acceptance.enabled = false
+parameters = {{ "path.name" = "api" }}
+
+[[operations]]
+# the same
+include-name = "POST /templates/{{name}}/deliveries"
+checks.positive_data_acceptance.enabled = false
+parameters = {{ "path.name" = "sale" }}
+
+[[operations]]
+include-name = "GET /seeds/{{name}}"
+parameters = {{ "path.name" = "api" }}
+
+[[operations]]
+include-name = "GET /exclusion-lists/{{name}}"
+parameters = {{ "path.name" = "api" }}
+
+[[operations]]
+include-name = "GET /templates/{{name}}"
+parameters = {{ "path.name" = "api" }}
 
 [[operations]]
 include-name = "GET /messages/{{id}}"
@@ -102,6 +165,10 @@ def things(api):
     explicit = api.post("/deliveries", {**delivery, "explicitTargets": True})["id"]
     continuous = api.post("/deliveries", {**delivery, "kind": "continuous"})["id"]
     api.post(f"/deliveries/{continuous}/start", {})
+    api.post("/seeds", {"name": "api", "deviceId": device})
+    api.post("/exclusion-lists", {"name": "api"})
+    for name in ("api", "sale"):
+        api.post("/templates", {"name": name, "content": content, "applications": ["sample-android"]})
     message = None
     # A supervisor looks at its content first.
     while message is None:

@@ -64,9 +64,9 @@ public enum APIScope: String, Sendable, Hashable, CaseIterable {
     case writeDevices = "devices:write"
     /// Reads devices, with their push tokens.
     case readDevices = "devices:read"
-    /// Creates deliveries and controls them.
+    /// Creates deliveries and controls them; keeps templates and seed addresses.
     case writeDeliveries = "deliveries:write"
-    /// Reads deliveries and their outcomes.
+    /// Reads deliveries and their outcomes, templates and seed addresses.
     case readDeliveries = "deliveries:read"
     /// Sends single messages.
     case sendMessages = "messages:send"
@@ -74,17 +74,23 @@ public enum APIScope: String, Sendable, Hashable, CaseIterable {
     case readMessages = "messages:read"
     /// Reads applications.
     case readApplications = "applications:read"
+    /// Makes and changes exclusion lists: apart from deliveries, as who is taken off one gets messages again.
+    case writeExclusions = "exclusions:write"
+    /// Reads exclusion lists and looks people up on them.
+    case readExclusions = "exclusions:read"
 
     /// What it allows, for people.
     public var meaning: String {
         switch self {
         case .writeDevices: "Register, unregister, opt out and in."
         case .readDevices: "Read devices, with their push tokens."
-        case .writeDeliveries: "Create, start, pause, resume and stop deliveries."
-        case .readDeliveries: "Read deliveries and their outcomes."
+        case .writeDeliveries: "Create, start, pause, resume and stop deliveries; keep templates and seed addresses."
+        case .readDeliveries: "Read deliveries and their outcomes, templates and seed addresses."
         case .sendMessages: "Send single messages."
         case .readMessages: "Look single messages up."
         case .readApplications: "Read applications."
+        case .writeExclusions: "Make and delete exclusion lists, and change who is on them."
+        case .readExclusions: "Read exclusion lists, and look people up on them."
         }
     }
 }

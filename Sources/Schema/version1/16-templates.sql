@@ -590,20 +590,27 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.console_remove_seed(bytea, timestamptz, interval, text, text) IS
     'Takes a seed address away for somebody who has signed in.';
 
-CREATE FUNCTION pushmta_engine.console_lists(token bytea, moment timestamptz, idle interval, list integer, behind text, most integer,
-    most_counted integer) RETURNS TABLE (id integer, name text, label text, user_keys bigint, subscriptions bigint, push_tokens bigint,
-    is_used boolean, changed_at timestamptz) LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET jit = off AS $$
-#variable_conflict use_variable
-BEGIN
-    PERFORM console_composer(token, moment, idle);
-    RETURN QUERY SELECT l.id, l.name, l.label,
+CREATE FUNCTION pushmta_engine.counted_lists(list integer, wanted text, behind text, most integer, most_counted integer)
+    RETURNS TABLE (id integer, name text, label text, user_keys bigint, subscriptions bigint, push_tokens bigint, is_used boolean,
+        changed_at timestamptz) LANGUAGE sql STABLE SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET jit = off AS $$
+    SELECT l.id, l.name, l.label,
         (SELECT count(*) FROM (SELECT FROM exclusion_entry e WHERE e.list_id = l.id AND e.user_key IS NOT NULL LIMIT most_counted) c),
         (SELECT count(*) FROM (SELECT FROM exclusion_entry e WHERE e.list_id = l.id AND e.subscription_id IS NOT NULL
             LIMIT most_counted) c),
         (SELECT count(*) FROM (SELECT FROM exclusion_entry e WHERE e.list_id = l.id AND e.push_token IS NOT NULL LIMIT most_counted) c),
         EXISTS (SELECT FROM delivery_exclusion_list x WHERE x.list_id = l.id), l.changed_at
-    FROM pushmta_engine.exclusion_list l WHERE l.name > behind AND (list IS NULL OR l.id = list) ORDER BY l.name LIMIT most;
+    FROM pushmta_engine.exclusion_list l
+    WHERE l.name > behind AND (list IS NULL OR l.id = list) AND (wanted IS NULL OR l.name = wanted) ORDER BY l.name LIMIT most $$;
+COMMENT ON FUNCTION pushmta_engine.counted_lists(integer, text, text, integer, integer) IS
+    'The exclusion list of an id or a name, or (null) those behind a name, with how many are on each, counted to a limit.';
+
+CREATE FUNCTION pushmta_engine.console_lists(token bytea, moment timestamptz, idle interval, list integer, behind text, most integer,
+    most_counted integer) RETURNS TABLE (id integer, name text, label text, user_keys bigint, subscriptions bigint, push_tokens bigint,
+    is_used boolean, changed_at timestamptz) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    PERFORM console_composer(token, moment, idle);
+    RETURN QUERY SELECT l.* FROM counted_lists(list, NULL, behind, most, most_counted) l;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_lists(bytea, timestamptz, interval, integer, text, integer, integer) IS
     'One exclusion list, or (null) those behind a name, with how many are on each, counted to a limit, for somebody who has signed in '
@@ -660,12 +667,9 @@ COMMENT ON FUNCTION pushmta_engine.console_change_list(bytea, timestamptz, inter
     'Adds people to an exclusion list, takes them off it, or says how many of them are on it, for somebody who has signed in; returns '
     'how many were new, were on it, or are.';
 
-CREATE FUNCTION pushmta_engine.console_remove_list(token bytea, moment timestamptz, idle interval, address text, list integer,
-    most integer) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
-#variable_conflict use_variable
+CREATE FUNCTION pushmta_engine.remove_unused_list(list integer, found_name text, most integer) RETURNS void
+    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
 DECLARE
-    who text := console_composer(token, moment, idle);
-    found_name text := list_named(list);
     is_gone boolean := false;
 BEGIN
     -- Before the entries are looked at, which takes longer.
@@ -683,13 +687,24 @@ BEGIN
             NULL;
         END;
     END IF;
-    -- Not in the block, whose rows are not the transaction's own.
-    IF is_gone THEN
-        PERFORM note_audit(who, 'list.remove', found_name, '', address);
-        RETURN;
+    IF NOT is_gone THEN
+        RAISE EXCEPTION 'Exclusion list "%" belongs to a delivery.', found_name
+            USING ERRCODE = 'PM008', HINT = 'Take everybody off it instead.';
     END IF;
-    RAISE EXCEPTION 'Exclusion list "%" belongs to a delivery.', found_name
-        USING ERRCODE = 'PM008', HINT = 'Take everybody off it instead.';
+END $$;
+COMMENT ON FUNCTION pushmta_engine.remove_unused_list(integer, text, integer) IS
+    'Takes an exclusion list away that no delivery has and so many people at most are on. The caller logs it, as the deletion is in a '
+    'block of its own, whose rows are not the transaction''s.';
+
+CREATE FUNCTION pushmta_engine.console_remove_list(token bytea, moment timestamptz, idle interval, address text, list integer,
+    most integer) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_composer(token, moment, idle);
+    found_name text := list_named(list);
+BEGIN
+    PERFORM remove_unused_list(list, found_name, most);
+    PERFORM note_audit(who, 'list.remove', found_name, '', address);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_remove_list(bytea, timestamptz, interval, text, integer, integer) IS
     'Takes an exclusion list away that no delivery has and so many people at most are on, for somebody who has signed in.';

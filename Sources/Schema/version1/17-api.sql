@@ -296,3 +296,66 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.console_find_message(bytea, timestamptz, interval, text, bigint) IS
     'What pushmta.find_message finds by an id, with names, for somebody who has signed in; if that is nothing, what '
     'pushmta.explain_message_id says, without a subscription.';
+
+-- Seed addresses, exclusion lists and delivery templates.
+
+CREATE FUNCTION pushmta_engine.api_seeds(wanted text, behind text, only_applications integer[], most integer)
+    RETURNS TABLE (name text, label text, application text, platform text, subscription bigint, locale text, variables jsonb,
+        is_seed_only boolean, problem text)
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT s.name, s.label, s.application, s.platform, s.subscription_id, s.locale, s.variables, s.is_seed_only, s.problem
+        FROM pushmta.seed s
+        WHERE s.name > behind AND (wanted IS NULL OR s.name = wanted)
+            AND (only_applications IS NULL OR s.application IN (SELECT a.name FROM application a WHERE a.id = ANY(only_applications)))
+        ORDER BY s.name LIMIT most $$;
+COMMENT ON FUNCTION pushmta_engine.api_seeds(text, text, integer[], integer) IS
+    'The seed address of a name, or (null) those behind a name, without their tokens; with applications given only those of them.';
+
+CREATE FUNCTION pushmta_engine.api_exclusion_lists(wanted text, behind text, most integer, most_counted integer)
+    RETURNS TABLE (id integer, name text, label text, user_keys bigint, subscriptions bigint, push_tokens bigint, is_used boolean,
+        changed_at timestamptz) LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT l.* FROM counted_lists(NULL, wanted, behind, most, most_counted) l $$;
+COMMENT ON FUNCTION pushmta_engine.api_exclusion_lists(text, text, integer, integer) IS
+    'The exclusion list of a name, or (null) those behind a name, with how many are on each, counted to a limit.';
+
+CREATE FUNCTION pushmta_engine.api_remove_list(list text, most integer) RETURNS void
+    LANGUAGE sql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+        -- Its trigger logs it.
+        SELECT remove_unused_list(find_exclusion_list(list), list, most) $$;
+COMMENT ON FUNCTION pushmta_engine.api_remove_list(text, integer) IS
+    'Takes an exclusion list away that no delivery has and so many people at most are on.';
+
+CREATE FUNCTION pushmta_engine.api_find_exclusions(list text, user_keys text[], subscription_ids bigint[], push_tokens text[])
+    RETURNS TABLE (place bigint, is_on boolean) LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET jit = off AS $$
+#variable_conflict use_variable
+DECLARE
+    found_id integer := find_exclusion_list(list);
+BEGIN
+    -- Keys and tokens as the list keeps them.
+    RETURN QUERY SELECT u.n, CASE
+            WHEN u.user_key IS NOT NULL THEN
+                EXISTS (SELECT FROM exclusion_entry e WHERE e.list_id = found_id AND e.user_key = trimmed(u.user_key))
+            WHEN u.id IS NOT NULL THEN EXISTS (SELECT FROM exclusion_entry e WHERE e.list_id = found_id AND e.subscription_id = u.id)
+            ELSE EXISTS (SELECT FROM exclusion_entry e WHERE e.list_id = found_id
+                AND e.push_token = CASE WHEN u.token ~ '^[0-9A-Fa-f]{64,200}$' THEN lower(u.token) ELSE u.token END) END
+        FROM unnest(user_keys, subscription_ids, push_tokens) WITH ORDINALITY u(user_key, id, token, n) ORDER BY u.n;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.api_find_exclusions(text, text[], bigint[], text[]) IS
+    'Whether each of some addressees is on an exclusion list, in their order; each is named in one of the arrays, which are as long as '
+    'one another.';
+
+CREATE FUNCTION pushmta_engine.api_templates(wanted text, behind text, only_applications integer[], most integer, patch jsonb)
+    RETURNS TABLE (id integer, name text, label text, content jsonb, settings jsonb, ready_made boolean, changed_at timestamptz,
+        services text[], applications text[], target_filter text, exclusion_lists text[])
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT t.id, t.name, t.label, CASE WHEN patch IS NULL THEN '{}' ELSE merge_json(t.content, patch) END, t.settings, t.ready_made,
+            t.changed_at, t.services, t.applications, t.target_filter, t.exclusion_lists
+        FROM pushmta.delivery_template t
+        WHERE t.name > behind AND (wanted IS NULL OR t.name = wanted)
+            AND (only_applications IS NULL OR t.applications <@ ARRAY(
+                SELECT a.name FROM application a WHERE a.id = ANY(only_applications)))
+        ORDER BY t.name LIMIT most $$;
+COMMENT ON FUNCTION pushmta_engine.api_templates(text, text, integer[], integer, jsonb) IS
+    'The delivery template of a name, or (null) those behind a name. With applications given: only those that are for no other one. '
+    'Their contents have a patch merged in, as RFC 7396 says; with null they are left out.';

@@ -149,9 +149,9 @@ extension Store {
         try NameCheck.name(seed.name, of: "seed address")
         try NameCheck.label(seed.label, of: "seed address")
         let address = seed.address
-        let result = try await query(
+        let result = try await change(
             """
-            SELECT pushmta.add_seed(name => $1, application => $2, subscription_id => $3::bigint, user_key => $4, push_token => $5,
+            pushmta.add_seed(name => $1, application => $2, subscription_id => $3::bigint, user_key => $4, push_token => $5,
                 variables => $6::text::jsonb, label => $7, locale => $8)
             """,
             [
@@ -165,7 +165,7 @@ extension Store {
 
     /// Removes a seed address; a subscription that was made for it gets nothing any more.
     public func removeSeed(named name: String) async throws {
-        try await query("SELECT pushmta.remove_seed($1)", [.text(name)])
+        try await change("pushmta.remove_seed($1)", [.text(name)])
     }
 
     /// Tells names of seed addresses, ids of subscriptions and push tokens apart.
@@ -250,19 +250,21 @@ extension Store {
             """,
             actor.values + [.text(name), .int32(Int32(clamping: most))]
         )
-        return try all(result) { rows, row in
-            ListedSeed(
-                name: try rows.text(row, 0),
-                label: try rows.text(row, 1),
-                application: try rows.text(row, 2),
-                platform: try choice(rows, row, 3),
-                subscriptionID: try rows.int64(row, 4),
-                locale: try rows.text(row, 5),
-                variables: try rows.text(row, 6),
-                isSeedOnly: try rows.bool(row, 7),
-                problem: try rows.text(row, 8)
-            )
-        }
+        return try all(result, Self.listedSeed)
+    }
+
+    static func listedSeed(_ rows: PostgresResult, _ row: Int) throws -> ListedSeed {
+        ListedSeed(
+            name: try rows.text(row, 0),
+            label: try rows.text(row, 1),
+            application: try rows.text(row, 2),
+            platform: try choice(rows, row, 3),
+            subscriptionID: try rows.int64(row, 4),
+            locale: try rows.text(row, 5),
+            variables: try rows.text(row, 6),
+            isSeedOnly: try rows.bool(row, 7),
+            problem: try rows.text(row, 8)
+        )
     }
 
     /// Adds a seed address for somebody who has signed in; it is on record in the same transaction.

@@ -97,6 +97,8 @@ public struct DeliveryFromTemplate: Sendable {
     public var messagesPerSecond: Double?
     /// Whether messages are added to it after its start.
     public var isContinuous = false
+    /// Whether it brings a code that somebody has asked for, and so goes to those who opted out, too.
+    public var isOneTimeCode = false
 
     /// A delivery as its template has it.
     public init(template: String, label: String, applications: [String] = [], content: String? = nil) {
@@ -144,9 +146,9 @@ extension Store {
     ) async throws {
         try NameCheck.name(name, of: "delivery template")
         try NameCheck.label(label, of: "delivery template")
-        try await query(
+        try await change(
             """
-            SELECT pushmta.add_template(name => $1, content => $2::text::jsonb, label => $3, settings => $4::text::jsonb,
+            pushmta.add_template(name => $1, content => $2::text::jsonb, label => $3, settings => $4::text::jsonb,
                 replacing => $5, applications => $6, filter => $7, exclude => $8)
             """,
             [
@@ -168,9 +170,9 @@ extension Store {
     ) async throws {
         try NameCheck.name(newName, of: "delivery template")
         try NameCheck.label(label, of: "delivery template")
-        try await query(
+        try await change(
             """
-            SELECT pushmta.duplicate_template(template => $1, new_name => $2, label => $3, applications => $4, filter => $5,
+            pushmta.duplicate_template(template => $1, new_name => $2, label => $3, applications => $4, filter => $5,
                 exclude => $6)
             """,
             [
@@ -184,7 +186,7 @@ extension Store {
     ///
     /// Throws ``StoreError`` of code `notFound` if there is none, `conflict` if it came with the product.
     public func removeTemplate(named name: String) async throws {
-        try await query("SELECT pushmta.remove_template($1)", [.text(name)])
+        try await change("pushmta.remove_template($1)", [.text(name)])
     }
 
     /// The content that a delivery from a template would have.
@@ -207,15 +209,16 @@ extension Store {
     public func createDelivery(_ delivery: DeliveryFromTemplate) async throws -> Int64 {
         try NameCheck.label(delivery.label, of: "delivery")
         try NameCheck.validity(delivery.validitySeconds)
-        let result = try await query(
+        let result = try await change(
             """
-            SELECT CASE WHEN $12 THEN pushmta.make_continuous(c.id) ELSE c.id END
+            (SELECT CASE WHEN $12 THEN pushmta.make_continuous(k.id) ELSE k.id END
             FROM pushmta.create_delivery_from_template(template => $1, label => $2, applications => $3::text[],
                 content => $4::text::jsonb, priority => $5::integer,
                 validity => make_interval(secs => $6::double precision), explicit_targets => $7::boolean,
                 one_per_user => $8::boolean, ambiguity_policy => $9, max_retries => $10::integer,
                 retry_period_seconds => $11::integer, retry_schedule => $13, messages_per_second => $14, filter => $15,
                 exclude => $16::text[]) c(id)
+            CROSS JOIN LATERAL (SELECT CASE WHEN $17 THEN (SELECT c.id FROM pushmta.set_one_time_code(c.id)) ELSE c.id END AS id) k)
             """,
             [
                 .text(delivery.template), .text(delivery.label),
@@ -228,7 +231,7 @@ extension Store {
                 delivery.retryPeriodSeconds.map(PostgresValue.int32) ?? .null, .bool(delivery.isContinuous),
                 .textOrNull(delivery.retrySchedule?.rawValue),
                 delivery.messagesPerSecond.map(PostgresValue.double) ?? .null, .textOrNull(delivery.filter),
-                delivery.excludedLists.map { PostgresValue.textArray($0) } ?? .null,
+                delivery.excludedLists.map { PostgresValue.textArray($0) } ?? .null, .bool(delivery.isOneTimeCode),
             ]
         )
         return try result.int64(0, 0)

@@ -52,23 +52,19 @@ extension Store {
     public func createExclusionList(name: String, label: String = "") async throws {
         try NameCheck.name(name, of: "exclusion list")
         try NameCheck.label(label, of: "exclusion list")
-        try await query("SELECT pushmta.create_exclusion_list($1, $2)", [.text(name), .text(label)])
+        try await change("pushmta.create_exclusion_list($1, $2)", [.text(name), .text(label)])
     }
 
     /// Adds people to an exclusion list; returns how many were not on it. What is there already may come again.
     @discardableResult
     public func addExclusions(list: String, _ people: Addressees) async throws -> Int64 {
-        try await query("SELECT pushmta.add_exclusions($1, $2, $3, $4)", [.text(list)] + Self.arrays(people)).int64(
-            0,
-            0
-        )
+        try await change("pushmta.add_exclusions($1, $2, $3, $4)", [.text(list)] + Self.arrays(people)).int64(0, 0)
     }
 
     /// Takes people off an exclusion list; returns how many were on it.
     @discardableResult
     public func removeExclusions(list: String, _ people: Addressees) async throws -> Int64 {
-        try await query("SELECT pushmta.remove_exclusions($1, $2, $3, $4)", [.text(list)] + Self.arrays(people))
-            .int64(0, 0)
+        try await change("pushmta.remove_exclusions($1, $2, $3, $4)", [.text(list)] + Self.arrays(people)).int64(0, 0)
     }
 
     /// Excludes people from one delivery, before its start.
@@ -209,6 +205,8 @@ public enum ListAction: String, Sendable, Hashable, CaseIterable {
 extension Store {
     /// So many of each kind are counted of a list, half a millisecond's worth; who has as many has at least so many.
     public static let mostCountedOfList: Int64 = 1_000
+    /// So many may be on a list that is deleted while somebody waits: half a million take a second or two on a slow disk.
+    public static let mostDeletedOfList: Int32 = 500_000
 
     /// Exclusion lists behind a name, for somebody who has signed in and may compose deliveries.
     public func listsOfExclusions(behind name: String, most: Int, by actor: ConsoleActor) async throws -> [CountedList]
@@ -239,16 +237,18 @@ extension Store {
                 .int32(Int32(clamping: Self.mostCountedOfList)),
             ]
         )
-        return try all(result) { rows, row in
-            CountedList(
-                id: try rows.int32(row, 0),
-                name: try rows.text(row, 1),
-                label: try rows.text(row, 2),
-                people: [try rows.int64(row, 3), try rows.int64(row, 4), try rows.int64(row, 5)],
-                isUsed: try rows.bool(row, 6),
-                changedAt: try rows.time(row, 7)
-            )
-        }
+        return try all(result, Self.countedList)
+    }
+
+    static func countedList(_ rows: PostgresResult, _ row: Int) throws -> CountedList {
+        CountedList(
+            id: try rows.int32(row, 0),
+            name: try rows.text(row, 1),
+            label: try rows.text(row, 2),
+            people: [try rows.int64(row, 3), try rows.int64(row, 4), try rows.int64(row, 5)],
+            isUsed: try rows.bool(row, 6),
+            changedAt: try rows.time(row, 7)
+        )
     }
 
     /// Makes an exclusion list for somebody who has signed in, and returns its id; it is on record in the same transaction.
@@ -278,8 +278,10 @@ extension Store {
     /// Throws ``StoreError`` of code `conflict` if a delivery has it, and with `sqlState` `PM135` if more people are on it than the time
     /// of a page suffices for.
     ///
-    /// - Parameter most: so many may be on it: half a million are deleted in a second or two on a slow disk.
-    public func deleteExclusionList(_ id: Int32, most: Int32 = 500_000, by actor: ConsoleActor) async throws {
+    /// - Parameter most: so many may be on it.
+    public func deleteExclusionList(_ id: Int32, most: Int32 = Store.mostDeletedOfList, by actor: ConsoleActor)
+        async throws
+    {
         try await query(
             "SELECT pushmta_engine.console_remove_list($1, \(Self.momentAndIdle), $4, $5, $6)",
             actor.values + [.text(actor.address), .int32(id), .int32(most)]

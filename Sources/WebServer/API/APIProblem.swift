@@ -137,6 +137,17 @@ extension APIProblem {
         return problem
     }
 
+    /// What a key that is limited to applications may not do, to things that belong to none.
+    static func limitedKey(_ what: String) -> APIProblem {
+        var problem = APIProblem(
+            .missingScope,
+            "The key is limited to applications, and \(what) belong to none.",
+            "Use a key for all applications; pushmta key create makes one."
+        )
+        problem.headers[.wwwAuthenticate] = realm + #", error="insufficient_scope""#
+        return problem
+    }
+
     /// - Parameter looked: sentences that say where it was looked for.
     static func notFound(_ what: String, looked: [String] = []) -> APIProblem {
         APIProblem(

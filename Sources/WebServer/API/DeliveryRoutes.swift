@@ -1,4 +1,3 @@
-import Content
 import HTTPTypes
 import PushCore
 import Store
@@ -122,12 +121,7 @@ struct DeliveryRoutes: Sendable {
         try query.close()
         let given = try DeliveryBody(call.body)
         let row = try await database.run { store in
-            if call.applications != nil {
-                let known = try await store.apiApplications().filter { call.allows($0.id) }.map(\.name)
-                if let missing = given.delivery.applications.first(where: { !known.contains($0) }) {
-                    throw APIProblem.notFound("application “\(missing)”")
-                }
-            }
+            try await store.requireApplications(given.delivery.applications, for: call)
             let id = try await store.createDelivery(
                 given.delivery,
                 isContinuous: given.isContinuous,
@@ -192,19 +186,20 @@ struct DeliveryBody: Sendable {
     let filter: String?
     let exclude: [String]?
 
-    private static let longestName = 1_000
     /// A character has at most four bytes.
     private static let mostLabelBytes = 4 * NameRule.longestLabel
-    private static let mostNames = 1_000
-    /// The limit of the database's function.
-    private static let longestFilter = 65_536
 
     init(_ body: JSONValue) throws(APIProblem) {
         var reader = JSONReader(body)
         let label = reader.text("label", required: true, most: Self.mostLabelBytes, mayBeEmpty: false) ?? ""
         if let problem = NameRule.problem(label: label) { reader.note("label", "it \(problem)") }
         let applications =
-            reader.textList("applications", required: true, 1...Self.mostNames, most: Self.longestName) ?? []
+            reader.textList(
+                "applications",
+                required: true,
+                1...JSONReader.mostNames,
+                most: JSONReader.longestName
+            ) ?? []
         let content = reader.object("content", required: true)?.compactText ?? "{}"
         var delivery = NewDelivery(label: label, applications: applications, content: content)
         let kind = reader.choice("kind", of: Kind.self) ?? .batch
@@ -224,16 +219,8 @@ struct DeliveryBody: Sendable {
         case .resend: delivery.ambiguityPolicy = .resend
         case nil: break
         }
-        filter = reader.text("filter", most: Self.longestFilter)
-        exclude = reader.textList("exclude", 0...Self.mostNames, most: Self.longestName)
-        if let filter, !filter.isEmpty {
-            do {
-                _ = try TargetFilter(parsing: filter)
-            } catch {
-                let place = error.position.map { "character \($0): " } ?? ""
-                reader.note("filter", "\(place)\(error.cause); \(error.remedy)")
-            }
-        }
+        filter = reader.filter()
+        exclude = reader.nameList("exclude")
         if isContinuous, delivery.explicitTargets || filter != nil || exclude != nil {
             reader.note("kind", "a continuous delivery has no target, so neither explicitTargets, filter nor exclude")
         }
@@ -242,15 +229,7 @@ struct DeliveryBody: Sendable {
         }
         self.delivery = delivery
         var faults = reader.finish()
-        if faults.isEmpty {
-            faults = PushContent.validate(json: content).prefix(20).map {
-                APIProblem.Fault(
-                    path: "/content"
-                        + ($0.key.isEmpty ? "" : "/" + $0.key.split(separator: ".").joined(separator: "/")),
-                    problem: "\($0.cause); \($0.remedy)"
-                )
-            }
-        }
+        if faults.isEmpty { faults = APIProblem.faults(inContent: content) }
         if !faults.isEmpty { throw .invalid(faults) }
     }
 }

@@ -55,17 +55,18 @@ struct OpenAPIDocument {
     }
 
     private static let introduction =
-        "Devices, deliveries and single messages of a PushMTA installation. Bodies are JSON in UTF-8; members that are not described are refused. Errors are problem details (RFC 9457) with a code, what to do, and the request's id, which the header x-request-id has, too. Whether the process takes requests is at /health/live and /health/ready, for which no key is needed."
+        "Devices, deliveries and single messages of a PushMTA installation, with its templates, seed addresses and exclusion lists. Bodies are JSON in UTF-8; members that are not described are refused. Errors are problem details (RFC 9457) with a code, what to do, and the request's id, which the header x-request-id has, too. Whether the process takes requests is at /health/live and /health/ready, for which no key is needed."
 
     private static var keys: String {
         let scopes = APIScope.allCases.map { "\($0.rawValue): \($0.meaning)" }.joined(separator: " ")
         return
-            "A key that pushmta key create made. A revoked one is refused within 10 seconds. Scopes: \(scopes) A key can be for some applications only; what belongs to others is not there for it."
+            "A key that pushmta key create made. A revoked one is refused within 10 seconds. Scopes: \(scopes) A key can be for some applications only; what belongs to others is not there for it, and what belongs to none it cannot change."
     }
 
     private static var schemas: JSONValue {
         let entries = [
             OpenAPISchemas.common, OpenAPISchemas.devices, OpenAPISchemas.deliveries, OpenAPISchemas.messages,
+            OpenAPISchemas.seeds, OpenAPISchemas.exclusions, OpenAPISchemas.templates,
         ]
         .flatMap { text -> [JSONEntry] in
             guard case .object(let entries) = JSONValue.stored(text) else { return [] }

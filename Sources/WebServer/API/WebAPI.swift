@@ -51,6 +51,8 @@ public final class WebAPI: Sendable {
             ApplicationRoutes(database: database).routes + DeviceRoutes(database: database).routes
             + DeliveryRoutes(database: database).routes + TargetRoutes(database: database).routes
             + OutcomeRoutes(database: database).routes + MessageRoutes(database: database).routes
+            + SeedRoutes(database: database).routes + ExclusionRoutes(database: database).routes
+            + TemplateRoutes(database: database).routes
         let documentRoute = OpenAPIDocument.route(handle: { _ in APIReply() })
         let document = OpenAPIDocument(routes: described + [documentRoute], version: version).json
         self.document = document.compactText

@@ -79,6 +79,9 @@ import Testing
             "start_delivery",
             "pause_delivery", "resume_delivery", "stop_delivery", "send_message", "send_messages", "find_message",
             "explain_message_id", "make_continuous", "set_delivery_rate", "api_set_user_opt_out",
+            "add_exclusions", "add_seed", "add_template", "create_delivery_from_template", "create_exclusion_list",
+            "duplicate_template", "remove_exclusions", "remove_seed", "remove_template", "set_one_time_code",
+            "api_exclusion_lists", "api_find_exclusions", "api_remove_list", "api_seeds", "api_templates",
         ]
         #expect(names == wanted, "\(names.symmetricDifference(wanted))")
     }

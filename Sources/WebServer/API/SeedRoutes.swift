@@ -1,0 +1,170 @@
+import HTTPTypes
+import PushCore
+import Store
+
+/// `/seeds`: who gets proofs.
+struct SeedRoutes: Sendable {
+    let database: APIDatabase
+
+    var routes: [APIRoute] {
+        [
+            APIRoute(
+                method: .get,
+                path: "/seeds",
+                operation: "listSeeds",
+                summary: "Seed addresses, by name",
+                details: NamePage.details,
+                scope: .readDeliveries,
+                parameters: NamePage.parameters,
+                answers: [200: "SeedList"],
+                handle: list
+            ),
+            APIRoute(
+                method: .post,
+                path: "/seeds",
+                operation: "addSeed",
+                summary: "Name a device that gets proofs",
+                details:
+                    "With exactly one of deviceId, userKey and pushToken; the last two need the application. A push token need not be a subscriber's: then deliveries leave it out, and only proofs go to it.",
+                scope: .writeDeliveries,
+                body: .required(schema: "NewSeed"),
+                answers: [201: "Seed"],
+                problems: [.notFound, .conflict],
+                handle: add
+            ),
+            APIRoute(
+                method: .get,
+                path: "/seeds/{name}",
+                operation: "readSeed",
+                summary: "A seed address by its name",
+                scope: .readDeliveries,
+                parameters: [APIRoute.nameParameter],
+                answers: [200: "Seed"],
+                problems: [.notFound],
+                handle: read
+            ),
+            APIRoute(
+                method: .delete,
+                path: "/seeds/{name}",
+                operation: "deleteSeed",
+                summary: "Take a seed address away; its device stays what it is",
+                scope: .writeDeliveries,
+                parameters: [APIRoute.nameParameter],
+                answers: [204: ""],
+                problems: [.notFound],
+                handle: delete
+            ),
+        ]
+    }
+
+    private func list(_ call: APICall) async throws -> APIReply {
+        let page = try NamePage(call)
+        let rows = try await database.run {
+            try await $0.apiSeeds(behind: page.after, applications: call.applications, limit: page.limit)
+        }
+        return APIReply(.ok, page.json("seeds", rows, next: \.name, Self.json))
+    }
+
+    private func add(_ call: APICall) async throws -> APIReply {
+        var query = call.query
+        try query.close()
+        let given = try Self.seed(call.body)
+        let row = try await database.run { store in
+            try await Self.requireApplication(of: given, store, call)
+            try await store.addSeed(given)
+            return try await Self.seed(given.name, store, call)
+        }
+        return .created("seeds", row.name, Self.json(row))
+    }
+
+    private func read(_ call: APICall) async throws -> APIReply {
+        var query = call.query
+        try query.close()
+        let name = try call.name("seed address")
+        let row = try await database.run { try await Self.seed(name, $0, call) }
+        return APIReply(.ok, Self.json(row))
+    }
+
+    private func delete(_ call: APICall) async throws -> APIReply {
+        var query = call.query
+        try query.close()
+        let name = try call.name("seed address")
+        try await database.run { store in
+            _ = try await Self.seed(name, store, call)
+            try await store.removeSeed(named: name)
+        }
+        return APIReply(.noContent)
+    }
+
+    private static func seed(_ name: String, _ store: Store, _ call: APICall) async throws -> ListedSeed {
+        guard
+            let row = try await store.apiSeeds(named: name, applications: call.applications, limit: 1).first
+        else { throw APIProblem.notFound("seed address of this name") }
+        return row
+    }
+
+    /// Refuses an application, or the device of one, that the key is not for.
+    private static func requireApplication(of seed: NewSeed, _ store: Store, _ call: APICall) async throws {
+        if let application = seed.application { try await store.requireApplications([application], for: call) }
+        guard case .subscription(let id) = seed.address, call.applications != nil else { return }
+        guard call.allows(try await store.device(id).applicationID) else { throw APIProblem.notFound("device \(id)") }
+    }
+
+    private static func seed(_ body: JSONValue) throws(APIProblem) -> NewSeed {
+        var reader = JSONReader(body)
+        let name = reader.newName()
+        if name.contains(",") || !name.isEmpty && name.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+            reader.note("name", "it is a number or has a comma")
+        }
+        let label = reader.optionalLabel() ?? ""
+        let application = reader.text("application", most: JSONReader.longestName, mayBeEmpty: false)
+        let address = MessageBody.address(&reader)
+        let variables = reader.object("variables")?.compactText
+        if let variables, variables.utf8.count > MessageLimits.longestVariables {
+            reader.note("variables", "they have more than \(MessageLimits.longestVariables) bytes")
+        }
+        let locale = reader.text("locale", most: longestLocale) ?? ""
+        // As the database's function has it.
+        if locale.wholeMatch(of: /([A-Za-z][A-Za-z0-9_@=;.\-]{0,63})?/) == nil {
+            reader.note("locale", "a language is expected, as in fr or fr-CA")
+        }
+        switch address {
+        case .userKey, .pushToken:
+            if application == nil, reader.faults.isEmpty { reader.note("application", "it is missing") }
+        case .subscription, nil: break
+        }
+        try reader.close()
+        guard let address else { throw .invalid("", "an address is expected") }
+        let seedAddress: NewSeed.Address =
+            switch address {
+            case .subscription(let id): .subscription(id)
+            case .userKey(let key): .userKey(KeyText.trimmed(key))
+            case .pushToken(let token): .pushToken(token)
+            }
+        return NewSeed(
+            name: name,
+            label: label,
+            application: application,
+            address: seedAddress,
+            variables: variables,
+            locale: locale
+        )
+    }
+
+    /// The limit of the database's function.
+    private static let longestLocale = 64
+
+    private static func json(_ row: ListedSeed) -> JSONValue {
+        .members(
+            ("name", .string(row.name)),
+            ("label", .string(row.label)),
+            ("application", .string(row.application)),
+            ("platform", .string(row.platform.rawValue)),
+            ("deviceId", .integer(row.subscriptionID)),
+            ("locale", .filledText(row.locale)),
+            ("variables", .stored(row.variables)),
+            ("seedOnly", .boolean(row.isSeedOnly)),
+            ("problem", .filledText(row.problem))
+        )
+    }
+}
