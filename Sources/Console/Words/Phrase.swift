@@ -50,7 +50,7 @@ enum Phrase: String, Sendable, CaseIterable {
         outcomeCanceledMeaning, outcomeUnknown, outcomeUnknownMeaning
     // Reasons that are the product's own.
     case reasonDisabled, reasonOptedOut, reasonQuarantine, reasonDuplicate, reasonUnknownSubscription,
-        reasonExclusionList, reasonConditionFailed, reasonExpired, reasonStopped
+        reasonExclusionList, reasonConditionFailed, reasonSeed, reasonExpired, reasonStopped
     // Alarms.
     case alarmsTitle, noAlarms, severityCritical, severityWarning, remedyLabel, sinceLabel
     case alarmsUnseen, alarmSeen, alarmAcknowledge, doneAcknowledge, alarmsOver, alarmBegan, alarmEnded, alarmSeenBy
