@@ -194,6 +194,7 @@ enum Phrase: String, Sendable, CaseIterable {
         settingScheduleExponential, settingPause, settingPauseHint, settingPauseUsual, settingPolicy,
         settingPolicyHint, settingPolicyResend, settingPolicyReport, settingPerson, settingPersonHint,
         settingPersonAll, settingPersonOne, settingCode, settingCodeHint, settingCodeNo, settingCodeYes,
+        settingSeeds, settingSeedsHint, settingSeedsNo, settingSeedsAll, factSeeds,
         factCode, auditOneTimeCode, auditNoCode, settingUnknown, settingNoNumber, settingSeparator, readerKey, noReader,
         readerExcluded, readerViewSlow, readerViewProblem, localeSaysNothing, soundDefault
     // Messages of a delivery.

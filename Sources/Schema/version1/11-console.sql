@@ -1046,6 +1046,9 @@ BEGIN
     PERFORM pushmta.set_delivery_weight(made, coalesce((settings ->> 'weight')::integer, 1));
     PERFORM pushmta.set_target(made, coalesce(filter, ''), exclude);
     PERFORM keep_one_time_code(made, is_code);
+    IF (settings ->> 'all_seeds')::boolean THEN
+        PERFORM pushmta.set_seeds(made);
+    END IF;
     SELECT c.subject, c.problem, c.remedy INTO wrong FROM pushmta.check_delivery(made) c LIMIT 1;
     IF FOUND THEN
         RAISE EXCEPTION 'The delivery cannot be sent: %, %.', wrong.subject, rtrim(wrong.problem, '.')

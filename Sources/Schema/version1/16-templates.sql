@@ -25,6 +25,7 @@ BEGIN
                 AND setting.text::numeric BETWEEN 0.001 AND 1000000
             WHEN 'one_per_user' THEN setting.type = 'boolean'
             WHEN 'explicit_targets' THEN setting.type = 'boolean'
+            WHEN 'all_seeds' THEN setting.type = 'boolean'
             WHEN 'ambiguity_policy' THEN coalesce(setting.text, '') IN ('resend', 'report')
         END;
         IF setting.key = 'one_time_code' THEN
@@ -97,7 +98,7 @@ BEGIN
     END IF;
     IF problem IS NOT NULL THEN
         RAISE EXCEPTION 'The settings of delivery template "%" are wrong: %.', name, problem
-            USING ERRCODE = 'PM043', HINT = 'Settings are priority, weight, validity_seconds, one_per_user, explicit_targets, '
+            USING ERRCODE = 'PM043', HINT = 'Settings are priority, weight, validity_seconds, one_per_user, explicit_targets, all_seeds, '
                 'ambiguity_policy, max_retries, retry_schedule, retry_period_seconds and messages_per_second, with the values that '
                 'create_delivery takes.';
     END IF;
@@ -199,6 +200,9 @@ BEGIN
     END IF;
     IF wanted IS NOT NULL OR lists IS NOT NULL THEN
         PERFORM pushmta.set_target(made, wanted, lists);
+    END IF;
+    IF (settings ->> 'all_seeds')::boolean THEN
+        PERFORM pushmta.set_seeds(made);
     END IF;
     RETURN made;
 END $$;

@@ -114,10 +114,10 @@ struct DeliveryCreateCommand: PushMTACommand {
         guard applications.isEmpty == (target.service != nil) || isByTemplate else {
             throw ValidationError("Missing expected argument '--app <app>' or '--service <service>', one of them.")
         }
-        guard target.seeds.isEmpty || !target.allSeeds else {
-            throw ValidationError("--all-seeds names every seed address: leave --seed out.")
+        guard target.seeds.isEmpty || target.allSeeds == nil else {
+            throw ValidationError("--all-seeds and --no-all-seeds speak of every seed address: leave --seed out.")
         }
-        if continuous, target.allSeeds || !target.seeds.isEmpty {
+        if continuous, target.allSeeds == true || !target.seeds.isEmpty {
             throw ValidationError("--continuous takes no --seed and no --all-seeds: send a proof to seed addresses.")
         }
         if continuous, explicitTargets == true || target.filter != nil {
@@ -281,8 +281,8 @@ struct TargetOptions: ParsableArguments {
     @Option(name: .customLong("seed"), help: "A seed address that gets it, too; may be repeated.")
     var seeds: [String] = []
 
-    @Flag(help: "All seed addresses of the applications get it, too.")
-    var allSeeds = false
+    @Flag(inversion: .prefixedNo, help: "All seed addresses of the applications get it, too.")
+    var allSeeds: Bool?
 
     @Flag(help: "Send twice to a device that two of the applications, or two explicit targets, name.")
     var allowDuplicates = false
@@ -336,7 +336,9 @@ struct TargetOptions: ParsableArguments {
     /// Sets what was given of a delivery that is not started.
     func apply(toDelivery id: Int64, _ store: Store) async throws {
         if !target.isEmpty { try await store.setTarget(ofDelivery: id, target) }
-        if allSeeds || !seeds.isEmpty { try await store.setSeeds(ofDelivery: id, allSeeds ? nil : seeds) }
+        if allSeeds != nil || !seeds.isEmpty {
+            try await store.setSeeds(ofDelivery: id, allSeeds == true ? nil : seeds)
+        }
     }
 }
 
