@@ -114,7 +114,8 @@ COMMENT ON FUNCTION pushmta_engine.api_highest_number(bigint) IS
 
 CREATE FUNCTION pushmta_engine.api_outcomes(wanted bigint, lowest integer, highest integer)
     RETURNS TABLE (sequence integer, subscription_id bigint, status text, http_status integer, reason text, failure_type text,
-        failure_reason text, gateway_message_id text, attempt integer, logged_at timestamptz, received boolean, clicked boolean)
+        failure_reason text, gateway_message_id text, attempt integer, logged_at timestamptz, received boolean, clicked boolean,
+        seed boolean)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off
     SET jit = off AS $$
@@ -143,7 +144,8 @@ CREATE FUNCTION pushmta_engine.api_outcomes(wanted bigint, lowest integer, highe
             EXISTS (SELECT FROM tracking_log r WHERE r.log_day = n.log_day AND r.delivery_id = wanted
                 AND r.sequence = n.sequence AND r.kind = 1 AND r.first),
             EXISTS (SELECT FROM tracking_log r WHERE r.log_day = n.log_day AND r.delivery_id = wanted
-                AND r.sequence = n.sequence AND r.kind = 2 AND r.first)
+                AND r.sequence = n.sequence AND r.kind = 2 AND r.first),
+            n.sequence > (SELECT CASE WHEN d.seeds > 0 THEN d.target - d.seeds ELSE 2147483647 END FROM delivery d WHERE d.id = wanted)
         FROM noted n ORDER BY n.sequence $$;
 COMMENT ON FUNCTION pushmta_engine.api_outcomes(bigint, integer, integer) IS
     'The messages of a delivery by their numbers, with what became of each; as pushmta.message_status, but without reading '

@@ -188,6 +188,8 @@ public struct OutcomeRow: Sendable {
     public let isReceived: Bool
     /// Whether its user opened it.
     public let isClicked: Bool
+    /// Whether it went to a seed address.
+    public let isSeed: Bool
 }
 
 extension Store {
@@ -201,7 +203,7 @@ extension Store {
         let result = try await query(
             """
             SELECT o.sequence, o.subscription_id, o.status, o.http_status, o.reason, o.failure_type, o.failure_reason,
-                o.gateway_message_id, o.attempt, o.logged_at, o.received, o.clicked
+                o.gateway_message_id, o.attempt, o.logged_at, o.received, o.clicked, o.seed
             FROM pushmta_engine.api_outcomes($1, $2, $3) o
             """,
             [.int64(id), .int32(sequences.lowerBound), .int32(sequences.upperBound)]
@@ -219,7 +221,8 @@ extension Store {
                 attempt: try rows.int32(row, 8),
                 loggedAt: try rows.timeOrNil(row, 9),
                 isReceived: try rows.bool(row, 10),
-                isClicked: try rows.bool(row, 11)
+                isClicked: try rows.bool(row, 11),
+                isSeed: try rows.bool(row, 12)
             )
         }
     }

@@ -278,7 +278,7 @@ extension OpenAPISchemas {
           "Outcome": {
             "type": "object",
             "required": ["sequence", "deviceId", "status", "httpStatus", "reason", "failureType", "failureReason", "gatewayMessageId",
-              "attempt", "loggedAt", "received", "clicked"],
+              "attempt", "loggedAt", "received", "clicked", "seed"],
             "properties": {
               "sequence": {"type": "integer", "minimum": 1, "description": "The message's number in its delivery; it never changes."},
               "deviceId": {"type": "integer", "description": "0 for a target that no device was found for."},
@@ -291,12 +291,13 @@ extension OpenAPISchemas {
               "attempt": {"type": "integer", "minimum": 0},
               "loggedAt": {"$ref": "#/components/schemas/TimeOrNull"},
               "received": {"type": "boolean"},
-              "clicked": {"type": "boolean"}
+              "clicked": {"type": "boolean"},
+              "seed": {"type": "boolean", "description": "Whether it went to a seed address beside the target."}
             }
           },
           "OutcomePage": {
             "type": "object",
-            "examples": [{"deliveryId": 100, "after": 0, "through": 1, "final": true, "next": 1, "outcomes": [{"sequence": 1, "deviceId": 70, "status": "failed", "httpStatus": 404, "reason": "UNREGISTERED", "failureType": "hard", "failureReason": "User unknown", "gatewayMessageId": null, "attempt": 1, "loggedAt": "2026-11-24T18:00:00.000000Z", "received": false, "clicked": false}]}],
+            "examples": [{"deliveryId": 100, "after": 0, "through": 1, "final": true, "next": 1, "outcomes": [{"sequence": 1, "deviceId": 70, "status": "failed", "httpStatus": 404, "reason": "UNREGISTERED", "failureType": "hard", "failureReason": "User unknown", "gatewayMessageId": null, "attempt": 1, "loggedAt": "2026-11-24T18:00:00.000000Z", "received": false, "clicked": false, "seed": false}]}],
             "required": ["deliveryId", "after", "through", "final", "next", "outcomes"],
             "properties": {
               "deliveryId": {"$ref": "#/components/schemas/Id"},

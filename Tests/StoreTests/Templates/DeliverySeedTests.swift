@@ -139,6 +139,8 @@ struct DeliverySeedTests {
         #expect(names.count == 2 && names.contains("Bea"))
         #expect(try await store.finishDeliveries() == [id])
         #expect(try await world.seeds(id) == ["10 \(world.lab)", "11 \(world.rows[1].id)"])
+        let outcomes = try await store.outcomes(delivery: id, sequences: 1...11)
+        #expect(outcomes.count == 11 && outcomes.filter(\.isSeed).map(\.sequence) == [10, 11])
         let end = try await store.deliveryProgress(id)
         #expect(end.sent == 9 && end.failed == 2 && end.target == 11 && end.seeds == 2)
         #expect(try await world.fixture.assertEquation(id))
