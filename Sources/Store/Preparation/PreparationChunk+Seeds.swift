@@ -2,13 +2,14 @@ extension PreparationChunk {
     /// The messages to seed addresses beside the target, behind all others: the last numbers of the delivery are theirs, so nothing else
     /// has to mark them. Each takes the seed's values for its fields.
     ///
-    /// A device that the target has reached already, by whatever subscription, gets no second message; nor does one that opted out or is
-    /// on an exclusion list of the delivery. Which devices were reached is read out of the parts, as what decided it may have changed
+    /// A device that the target has reached already, by whatever subscription, gets no second message; nor does one that opted out, or
+    /// whose person is on an exclusion list of the delivery. Which devices were reached is read out of the parts, as what decided it may have changed
     /// since. That takes time only where a subscriber has a seed's token: the ids of a part are hashed once, however many seeds there are.
     ///
     /// Parameters: $1 delivery, $2 size of a part.
     static func seeds(_ target: ChunkTarget) -> String {
         let listed = target.exclusions.condition(subject: "s").map { "AND NOT \($0)" } ?? ""
+        let orListed = target.exclusions.condition(subject: "o").map { "OR \($0)" } ?? ""
         return """
             WITH delivery AS MATERIALIZED (
                 SELECT d.id, d.log_day, d.priority, d.target::integer AS target, d.started_at, d.seed_names
@@ -24,7 +25,8 @@ extension PreparationChunk {
             ), \(reachedSQL), kept AS MATERIALIZED (
                 SELECT n.*, row_number() OVER (ORDER BY n.application_id, n.seed)::integer AS place,
                     row_number() OVER (PARTITION BY n.application_id ORDER BY n.seed)::integer - 1 AS place_in_application
-                FROM named n WHERE NOT EXISTS (SELECT FROM owner o JOIN reached r ON r.id = o.id WHERE o.push_token = n.push_token)
+                FROM named n WHERE NOT EXISTS (SELECT FROM owner o
+                    WHERE o.push_token = n.push_token AND (EXISTS (SELECT FROM reached r WHERE r.id = o.id) \(orListed)))
             ), \(seedPartsSQL)
             """
     }
@@ -33,7 +35,7 @@ extension PreparationChunk {
     /// make a nested loop.
     private static let reachedSQL = """
         owner AS MATERIALIZED (
-            SELECT s.id, s.application_id, s.push_token
+            SELECT s.id, s.application_id, s.push_token, s.user_key
             FROM (SELECT DISTINCT n.push_token FROM named n) n
             JOIN pushmta_engine.delivery_application a ON a.delivery_id = $1
             JOIN pushmta_engine.subscription s ON s.application_id = a.application_id AND s.push_token = n.push_token AND s.enabled

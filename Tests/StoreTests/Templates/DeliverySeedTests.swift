@@ -174,25 +174,33 @@ struct DeliverySeedTests {
     func barred() async throws {
         let world = try await world()
         let out = try await world.seed("out", .pushToken(String(repeating: "ef", count: 32)))
+        let listed = try await world.seed("of somebody listed", .pushToken(String(repeating: "12", count: 32)))
         for (name, place) in [("quarantine", 1), ("listed", 2), ("disabled", 3)] {
             _ = try await world.seed(name, .subscription(world.rows[place].id))
         }
-        try await world.fixture.sql(
-            """
-            INSERT INTO pushmta_engine.subscription (application_id, push_token, user_key, opted_out)
-                SELECT application_id, push_token, 'out', true FROM pushmta_engine.subscription WHERE id = \(out);
-            UPDATE pushmta_engine.subscription SET quarantine_status = 2 WHERE id = \(world.rows[1].id);
-            UPDATE pushmta_engine.subscription SET enabled = false WHERE id = \(world.rows[3].id)
-            """
+        let admin = try await world.fixture.database.connect()
+        try await admin.run(
+            script: """
+                INSERT INTO pushmta_engine.subscription (application_id, push_token, user_key, opted_out)
+                    SELECT application_id, push_token, 'out', true FROM pushmta_engine.subscription WHERE id = \(out);
+                INSERT INTO pushmta_engine.subscription (application_id, push_token, user_key)
+                    SELECT application_id, push_token, 'listed' FROM pushmta_engine.subscription WHERE id = \(listed);
+                UPDATE pushmta_engine.subscription SET quarantine_status = 2 WHERE id = \(world.rows[1].id);
+                UPDATE pushmta_engine.subscription SET enabled = false WHERE id = \(world.rows[3].id)
+                """
         )
+        await admin.close()
         let id = try await world.delivery()
         try await world.fixture.sql(
-            "INSERT INTO pushmta.delivery_exclusion (delivery_id, subscription_id) VALUES (\(id), \(world.rows[2].id))"
+            """
+            INSERT INTO pushmta.delivery_exclusion (delivery_id, subscription_id, user_key)
+            VALUES (\(id), \(world.rows[2].id), NULL), (\(id), NULL, 'listed')
+            """
         )
         try await world.store.setSeeds(ofDelivery: id, nil)
         try await world.store.startDelivery(id)
-        // Seven subscribers and the seed of its own; left out are those who opted out, are disabled, or are listed.
-        #expect(try await world.fixture.prepare() == (8, 3, 2))
+        // Seven subscribers and the seed of its own; left out are one who opted out, one who is disabled, and two on lists.
+        #expect(try await world.fixture.prepare() == (8, 4, 2))
         #expect(try await world.seeds(id) == ["8 \(world.lab)"])
     }
 
