@@ -116,12 +116,14 @@ import Testing
             "settings.messages_per_second": "0,5", "settings.validity_seconds": "36", "settings.validity_unit": "hours",
             "settings.priority": "\u{2212}7", "settings.weight": "3", "settings.max_retries": "2",
             "settings.retry_schedule": "exponential", "settings.retry_period_seconds": "30",
-            "settings.ambiguity_policy": "report", "settings.one_per_user": "true", "when": "now", "go": "start",
+            "settings.ambiguity_policy": "report", "settings.one_per_user": "true", "settings.all_seeds": "true",
+            "when": "now", "go": "start",
         ]
         let saved = try await save(mia, draft, "send", right)
         let confirm = try await mia.get(try #require(saved.headers[.location])).text
         for words in [
             "<bdi>0.5</bdi>", "36 hours", "<bdi>\u{2212}7</bdi>", "growing pauses", "count it as unknown", "one only",
+            "get the delivery, too",
             ">at most 7</strong> subscriptions of <bdi>", "Of several devices of a person one gets it",
         ] {
             #expect(confirm.contains(words), "\(words)")
@@ -135,7 +137,9 @@ import Testing
         let copy = try await mia.get(again).text
         #expect(copy.contains(#"name="settings.validity_seconds" value="36""#) && copy.contains(#"value="0.5""#))
         #expect(
-            copy.contains(#"<option value="hours" selected>"#) && copy.contains(#"<option value="report" selected>"#)
+            copy.contains(#"<option value="true" selected>get the delivery, too"#)
+                && copy.contains(#"<option value="hours" selected>"#)
+                && copy.contains(#"<option value="report" selected>"#)
         )
         let started = try await mia.post("\(draft)/start", form: ["version": version])
         let path = started.headers[.location] ?? ""
@@ -143,11 +147,11 @@ import Testing
         let row = try await site.value(
             """
             SELECT concat_ws(' ', d.priority, d.weight, d.validity, d.max_retries, d.retry_schedule, d.retry_period_seconds,
-                d.ambiguity_policy, d.one_per_user, r.messages_per_second)
+                d.ambiguity_policy, d.one_per_user, r.messages_per_second, coalesce(d.seed_names::text, 'all'))
             FROM pushmta_engine.delivery d JOIN pushmta_engine.rate_limit r ON r.delivery_id = d.id WHERE d.id = \(delivery)
             """
         )
-        #expect(row == "-7 3 36:00:00 2 exponential 30 report t 0.5")
+        #expect(row == "-7 3 36:00:00 2 exponential 30 report t 0.5 all")
         await site.close()
     }
 
@@ -159,6 +163,7 @@ import Testing
         for settings in [
             #"{"messages_per_second":100}"#, #"{"messages_per_second":1.125}"#, #"{"messages_per_second":1000}"#,
             #"{"priority":-7,"weight":3}"#, #"{"validity_seconds":5400}"#, #"{"one_time_code":true}"#,
+            #"{"all_seeds":true}"#,
         ] {
             let form = SettingsForm(values: SettingsForm.values(json: settings), catalogue: .english)
             #expect(!form.isWrong && form.json.filter { $0 != " " } == settings, "\(settings): \(form.json)")

@@ -238,7 +238,8 @@ import Testing
         #expect(try await add("carol", "subscription", "3").status == .seeOther)
         let page = try await mia.get("/seeds?done=add").text
         for words in [
-            "ada-phone", "Ada &lt;b&gt;", "name = Ada", "fr-CA", "/subscribers/2\"", "/subscribers/3\"", "proofs only",
+            "ada-phone", "Ada &lt;b&gt;", "name = Ada", "fr-CA", "/subscribers/2\"", "/subscribers/3\"",
+            "no subscriber",
         ] {
             #expect(page.contains(words), "\(words)")
         }

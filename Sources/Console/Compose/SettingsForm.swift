@@ -16,6 +16,7 @@ struct SettingsForm: Sendable {
         case policy = "ambiguity_policy"
         case person = "one_per_user"
         case code = "one_time_code"
+        case seeds = "all_seeds"
 
         /// The name of its field.
         var field: String { SettingsForm.prefix + rawValue }
@@ -30,7 +31,7 @@ struct SettingsForm: Sendable {
             case .retries: 0...1_000
             // A year.
             case .pause: 1...31_536_000
-            case .schedule, .policy, .person, .code: nil
+            case .schedule, .policy, .person, .code, .seeds: nil
             }
         }
 
@@ -46,6 +47,7 @@ struct SettingsForm: Sendable {
             case .policy: (.settingPolicy, .settingPolicyHint)
             case .person: (.settingPerson, .settingPersonHint)
             case .code: (.settingCode, .settingCodeHint)
+            case .seeds: (.settingSeeds, .settingSeedsHint)
             }
         }
 
@@ -64,6 +66,7 @@ struct SettingsForm: Sendable {
                 ]
             case .person: [("false", .settingPersonAll), ("true", .settingPersonOne)]
             case .code: [("false", .settingCodeNo), ("true", .settingCodeYes)]
+            case .seeds: [("false", .settingSeedsNo), ("true", .settingSeedsAll)]
             default: []
             }
         }
@@ -155,7 +158,7 @@ struct SettingsForm: Sendable {
         let text = text(setting)
         guard let range = setting.range else {
             guard setting.choices.contains(where: { $0.value == text }) else { return nil }
-            return setting == .person || setting == .code ? .boolean(text == "true") : .string(text)
+            return [.person, .code, .seeds].contains(setting) ? .boolean(text == "true") : .string(text)
         }
         switch setting {
         case .rate:
@@ -250,7 +253,7 @@ extension SettingsForm {
         case .weight: "1"
         case .retries: "5"
         case .pause: catalogue[.settingPauseUsual]
-        case .schedule, .policy, .person, .code: setting.choices.first.map { catalogue[$0.name] } ?? ""
+        case .schedule, .policy, .person, .code, .seeds: setting.choices.first.map { catalogue[$0.name] } ?? ""
         }
     }
 

@@ -138,6 +138,7 @@ struct DeliveryView {
             (.factNumber, "\(row.id)"), (.factApplications, facts.applications.joined(separator: ", ")),
             (.factKind, catalogue[row.kind == .continuous ? .kindContinuous : .kindBatch]),
         ]
+        if row.seeds > 0 { pairs.append((.factSeeds, Figures.count(row.seeds))) }
         if row.isOneTimeCode { pairs.append((.factCode, catalogue[.settingCodeYes])) }
         if let started = row.startedAt { pairs.append((.factStarted, Figures.time(started))) }
         if let finished = row.finishedAt { pairs.append((.factFinished, Figures.time(finished))) }

@@ -120,6 +120,7 @@ extension Catalogue {
             case "unknown_subscription": .reasonUnknownSubscription
             case "exclusion_list": .reasonExclusionList
             case "condition_failed": .reasonConditionFailed
+            case "seed": .reasonSeed
             case "expired": .reasonExpired
             case "stopped": .reasonStopped
             default: nil

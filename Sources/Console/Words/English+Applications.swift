@@ -4,8 +4,8 @@ extension English {
         // Seed addresses.
         .seedsTitle: "Seed addresses",
         .seedsNote:
-            "Who gets the proofs of deliveries. A push token that is no subscriber’s gets proofs and nothing "
-            + "else, until its device registers.",
+            "Who gets the proofs of deliveries, and the deliveries that say so. A push token that is no "
+            + "subscriber’s gets nothing else, until its device registers.",
         .noSeedsYet: "There is no seed address yet.",
         .newSeedTitle: "Add a seed address",
         .newSeedText: "It names one subscription of an application. What you type is not shown again.",
@@ -24,7 +24,7 @@ extension English {
         .seedLocaleWrong: "This is no language. Write one, with a region or without, such as fr or fr-CA.",
         .seedGoneRemedy: "Choose others: the page of seed addresses shows them and adds more.",
         .seedWell: "gets proofs",
-        .seedOnly: "proofs only",
+        .seedOnly: "no subscriber",
         .columnSeed: "Seed address",
         .seedRemoveTitle: "Remove this seed address?",
         .seedRemoveText: "It gets no more proofs. A subscriber stays a subscriber.",

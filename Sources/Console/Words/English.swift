@@ -248,6 +248,7 @@ enum English {
         .reasonUnknownSubscription: "nobody has this id, user key or push token",
         .reasonExclusionList: "it stands on an exclusion list of the delivery",
         .reasonConditionFailed: "the delivery’s condition could not be evaluated for it",
+        .reasonSeed: "it was made for a seed address and is nobody’s subscription",
         .reasonExpired: "the delivery’s validity was over",
         .reasonStopped: "somebody stopped the delivery",
         // Alarms.

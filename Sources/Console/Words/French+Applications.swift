@@ -4,8 +4,8 @@ extension French {
         // Seed addresses.
         .seedsTitle: "Adresses de contrôle",
         .seedsNote:
-            "Qui reçoit les BAT des diffusions. Un jeton push sans abonné ne reçoit que les BAT, jusqu’à "
-            + "l’enregistrement de l’appareil.",
+            "Qui reçoit les BAT, et les diffusions qui le prévoient. Un jeton push sans abonné ne reçoit rien "
+            + "d’autre, jusqu’à l’enregistrement de l’appareil.",
         .noSeedsYet: "Il n’y a pas encore d’adresse de contrôle.",
         .newSeedTitle: "Ajouter une adresse de contrôle",
         .newSeedText: "Elle désigne un abonnement d’une application. Ce que vous saisissez n’est plus affiché ensuite.",
@@ -26,7 +26,7 @@ extension French {
             "Ce n’est pas une langue. Écrivez-en une, avec ou sans région, par exemple fr ou fr-CA.",
         .seedGoneRemedy: "Choisissez-en d’autres : la page des adresses de contrôle les montre et en ajoute.",
         .seedWell: "reçoit les BAT",
-        .seedOnly: "BAT seulement",
+        .seedOnly: "sans abonné",
         .columnSeed: "Adresse de contrôle",
         .seedRemoveTitle: "Supprimer cette adresse de contrôle ?",
         .seedRemoveText: "Elle ne reçoit plus de BAT. Un abonné reste abonné.",

@@ -255,6 +255,7 @@ enum French {
         .reasonUnknownSubscription: "personne n’a cet identifiant, cette clé d’utilisateur ou ce jeton push",
         .reasonExclusionList: "il figure sur une liste d’exclusion de la diffusion",
         .reasonConditionFailed: "la condition de la diffusion n’a pas pu être évaluée pour lui",
+        .reasonSeed: "créé pour une adresse de contrôle, il n’appartient à personne",
         .reasonExpired: "la validité de la diffusion était passée",
         .reasonStopped: "quelqu’un a arrêté la diffusion",
         // Alarms.

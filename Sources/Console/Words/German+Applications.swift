@@ -4,8 +4,8 @@ extension German {
         // Seed addresses.
         .seedsTitle: "Testadressen",
         .seedsNote:
-            "Wer die Testversände bekommt. Ein Push-Token ohne Abonnenten bekommt nur diese, bis sich das "
-            + "Gerät registriert.",
+            "Wer die Testversände bekommt und die Versände, für die es so festgelegt ist. Ein Push-Token ohne "
+            + "Abonnenten bekommt sonst nichts, bis sich das Gerät registriert.",
         .noSeedsYet: "Es gibt noch keine Testadresse.",
         .newSeedTitle: "Testadresse hinzufügen",
         .newSeedText: "Sie nennt ein Abonnement einer Anwendung. Was Sie eingeben, wird nicht noch einmal gezeigt.",
@@ -25,7 +25,7 @@ extension German {
         .seedLocaleWrong: "Das ist keine Sprache. Schreiben Sie eine, mit Region oder ohne, etwa fr oder fr-CA.",
         .seedGoneRemedy: "Wählen Sie andere: Die Seite der Testadressen zeigt sie und fügt welche hinzu.",
         .seedWell: "bekommt Tests",
-        .seedOnly: "nur Tests",
+        .seedOnly: "kein Abonnent",
         .columnSeed: "Testadresse",
         .seedRemoveTitle: "Diese Testadresse entfernen?",
         .seedRemoveText: "Sie bekommt keine Testversände mehr. Ein Abonnement bleibt, was es ist.",

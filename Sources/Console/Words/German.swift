@@ -258,6 +258,7 @@ enum German {
         .reasonUnknownSubscription: "niemand hat diese ID, diesen Benutzerschlüssel oder dieses Push-Token",
         .reasonExclusionList: "es steht auf einer Ausschlussliste des Versands",
         .reasonConditionFailed: "die Bedingung des Versands ließ sich dafür nicht auswerten",
+        .reasonSeed: "gehört zu einer Testadresse und zu keinem Abonnenten",
         .reasonExpired: "die Gültigkeit des Versands war abgelaufen",
         .reasonStopped: "jemand hat den Versand abgebrochen",
         // Alarms.

@@ -50,7 +50,7 @@ enum Phrase: String, Sendable, CaseIterable {
         outcomeCanceledMeaning, outcomeUnknown, outcomeUnknownMeaning
     // Reasons that are the product's own.
     case reasonDisabled, reasonOptedOut, reasonQuarantine, reasonDuplicate, reasonUnknownSubscription,
-        reasonExclusionList, reasonConditionFailed, reasonExpired, reasonStopped
+        reasonExclusionList, reasonConditionFailed, reasonSeed, reasonExpired, reasonStopped
     // Alarms.
     case alarmsTitle, noAlarms, severityCritical, severityWarning, remedyLabel, sinceLabel
     case alarmsUnseen, alarmSeen, alarmAcknowledge, doneAcknowledge, alarmsOver, alarmBegan, alarmEnded, alarmSeenBy
@@ -194,6 +194,7 @@ enum Phrase: String, Sendable, CaseIterable {
         settingScheduleExponential, settingPause, settingPauseHint, settingPauseUsual, settingPolicy,
         settingPolicyHint, settingPolicyResend, settingPolicyReport, settingPerson, settingPersonHint,
         settingPersonAll, settingPersonOne, settingCode, settingCodeHint, settingCodeNo, settingCodeYes,
+        settingSeeds, settingSeedsHint, settingSeedsNo, settingSeedsAll, factSeeds,
         factCode, auditOneTimeCode, auditNoCode, settingUnknown, settingNoNumber, settingSeparator, readerKey, noReader,
         readerExcluded, readerViewSlow, readerViewProblem, localeSaysNothing, soundDefault
     // Finding a message.

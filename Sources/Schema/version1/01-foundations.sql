@@ -180,7 +180,8 @@ COMMENT ON FUNCTION pushmta_engine.failure_reason(smallint) IS
 
 CREATE FUNCTION pushmta_engine.exclusion_name(code smallint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE code WHEN 1 THEN 'disabled' WHEN 2 THEN 'opted_out' WHEN 3 THEN 'quarantine' WHEN 5 THEN 'duplicate'
-        WHEN 6 THEN 'unknown_subscription' WHEN 7 THEN 'exclusion_list' WHEN 8 THEN 'condition_failed' ELSE 'other' END;
+        WHEN 6 THEN 'unknown_subscription' WHEN 7 THEN 'exclusion_list' WHEN 8 THEN 'condition_failed' WHEN 9 THEN 'seed'
+        ELSE 'other' END;
 COMMENT ON FUNCTION pushmta_engine.exclusion_name(smallint) IS
     'Why somebody is left out: subscription.exclusion, and what preparation adds.';
 

@@ -25,10 +25,12 @@ CREATE TABLE pushmta_engine.subscription (
     -- 0 valid, 1 with errors, 2 quarantine, 3 deny-listed; 0 and 1 are sent to.
     quarantine_status smallint NOT NULL DEFAULT 0 CHECK (quarantine_status BETWEEN 0 AND 3),
     soft_errors smallint NOT NULL DEFAULT 0,
-    -- Why nothing is sent to it: 0 it is sent to, 1 disabled, 2 opted out, 3 quarantine. In an index, so that preparation reads the
-    -- index alone. A gateway's refusal disables and quarantines, and it is the quarantine that people look for.
+    -- Why nothing is sent to it: 0 it is sent to, 1 disabled, 2 opted out, 3 quarantine, 9 made for a seed address, so that it is
+    -- nobody's. In an index, so that preparation reads the index alone. A gateway's refusal disables and quarantines, and it is the
+    -- quarantine that people look for.
     exclusion smallint NOT NULL GENERATED ALWAYS AS (
-        CASE WHEN opted_out THEN 2 WHEN quarantine_status >= 2 THEN 3 WHEN NOT enabled THEN 1 ELSE 0 END) STORED,
+        CASE WHEN opted_out THEN 2 WHEN quarantine_status >= 2 THEN 3
+            WHEN NOT enabled THEN CASE WHEN disabled_reason IN ('seed', 'seed_removed') THEN 9 ELSE 1 END ELSE 0 END) STORED,
     enabled boolean NOT NULL DEFAULT true,
     opted_out boolean NOT NULL DEFAULT false,
     -- When the person said so; null if it was taken over from another subscription.

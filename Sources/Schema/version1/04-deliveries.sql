@@ -80,6 +80,10 @@ CREATE TABLE pushmta_engine.delivery (
     allow_duplicates boolean NOT NULL DEFAULT false,
     -- Whether it brings a code that somebody has asked for, and so goes to those who opted out, too; see set_one_time_code.
     one_time_code boolean NOT NULL DEFAULT false,
+    -- The seed addresses that get it beside its target, by name; null: all of its applications. And how many of its messages are
+    -- theirs: the last ones.
+    seed_names text[] DEFAULT '{}',
+    seeds bigint NOT NULL DEFAULT 0,
     -- Of a day of a continuous delivery: whether that one leaves anybody out, which is decided before its start.
     has_exclusions boolean NOT NULL DEFAULT false,
     priority smallint NOT NULL DEFAULT 0 CHECK (priority BETWEEN -100 AND 100),
@@ -255,6 +259,9 @@ BEGIN
     ELSE
         SELECT count(*) INTO needed FROM delivery_application a JOIN subscription s ON s.application_id = a.application_id
             AND s.id <= a.prepare_to WHERE a.delivery_id = delivery;
+    END IF;
+    IF (SELECT d.seed_names IS DISTINCT FROM '{}' FROM pushmta_engine.delivery d WHERE d.id = delivery) THEN
+        needed := needed + (SELECT count(*) FROM seed);
     END IF;
     PERFORM take_message_ids(delivery, greatest(needed, 1));
 END $$;
@@ -468,6 +475,6 @@ CREATE TABLE pushmta_engine.seed (
     created_at timestamptz NOT NULL DEFAULT now()
 );
 COMMENT ON TABLE pushmta_engine.seed IS
-    'Who gets proofs: a subscription, with the values that its messages take for their fields. One whose token belongs to no '
-    'subscriber has a subscription of its own, which is not enabled, so that deliveries leave it out; only proofs go to it.';
+    'Who gets proofs, and deliveries that say so: a subscription, with the values that its messages take for their fields. One whose '
+    'token belongs to no subscriber has a subscription of its own, which is not enabled and in no audience.';
 CREATE INDEX seed_subscription ON pushmta_engine.seed (subscription_id);

@@ -37,11 +37,11 @@ BEGIN
         RAISE EXCEPTION 'Delivery % is %: it can no longer be made continuous.', delivery, found_state
             USING ERRCODE = 'PM006', HINT = 'Make it continuous before start_delivery.';
     END IF;
-    SELECT d.proof, d.target_filter IS NOT NULL OR d.target_sql IS NOT NULL
+    SELECT d.proof, d.target_filter IS NOT NULL OR d.target_sql IS NOT NULL OR d.seed_names IS DISTINCT FROM '{}'
         OR EXISTS (SELECT FROM pushmta.delivery_target t WHERE t.delivery_id = d.id) AS has_target
     INTO whole FROM pushmta_engine.delivery d WHERE d.id = delivery;
     IF whole.proof OR whole.has_target THEN
-        RAISE EXCEPTION 'Delivery % is a proof, or has a filter or targets, and cannot be made continuous.', delivery
+        RAISE EXCEPTION 'Delivery % is a proof, or has a filter, targets or seed addresses, and cannot be made continuous.', delivery
             USING ERRCODE = 'PM007', HINT = 'Who gets a message is said with each pushmta.send_message.';
     END IF;
     UPDATE pushmta_engine.delivery d SET kind = 'continuous', target_kind = 'explicit', changed_at = now() WHERE d.id = delivery;
@@ -730,7 +730,7 @@ SELECT b.delivery_id, b.sequence, b.subscription_id, pushmta_engine.status_name(
     pushmta_engine.failure_type(b.failure) AS failure_type, pushmta_engine.failure_reason(b.failure) AS failure_reason,
     EXISTS (SELECT FROM pushmta_engine.tracking_log r WHERE r.log_day = d.log_day AND r.delivery_id = d.id
         AND r.sequence = b.sequence AND r.kind = 2 AND r.first) AS clicked,
-    b.delivery_id || '-' || b.sequence AS message_id
+    b.delivery_id || '-' || b.sequence AS message_id, b.sequence > d.target - d.seeds AND d.seeds > 0 AS is_seed
 FROM pushmta_engine.delivery d
 JOIN pushmta_engine.broad_log b ON b.log_day = d.log_day AND b.delivery_id = d.id
 UNION ALL
@@ -740,8 +740,9 @@ SELECT p.delivery_id, m.sequence, u.subscription_id, pushmta_engine.status_name(
         AND r.sequence = m.sequence AND r.kind = 1 AND r.first), NULL, NULL,
     EXISTS (SELECT FROM pushmta_engine.tracking_log r WHERE r.log_day = p.log_day AND r.delivery_id = p.delivery_id
         AND r.sequence = m.sequence AND r.kind = 2 AND r.first),
-    p.delivery_id || '-' || m.sequence
+    p.delivery_id || '-' || m.sequence, m.sequence > d.target - d.seeds AND d.seeds > 0
 FROM pushmta_engine.delivery_part p
+JOIN pushmta_engine.delivery d ON d.id = p.delivery_id
 JOIN pushmta_engine.delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
 CROSS JOIN LATERAL unnest(t.subscription_ids, t.sequences) WITH ORDINALITY u(subscription_id, sequence, n)
 CROSS JOIN LATERAL (SELECT coalesce(u.sequence, t.first_sequence + u.n::integer - 1) AS sequence) m
@@ -949,14 +950,17 @@ COMMENT ON FUNCTION pushmta_engine.message_readings(text, bigint) IS
 CREATE FUNCTION pushmta.find_message(id text, delivery bigint DEFAULT NULL)
     RETURNS TABLE (delivery_id bigint, sequence integer, subscription_id bigint, status text, http_status smallint, reason text,
         gateway_message_id text, attempt smallint, logged_at timestamptz, part_id bigint, received boolean, failure_type text,
-        failure_reason text, clicked boolean, message_id text, matched_as text)
+        failure_reason text, clicked boolean, message_id text, is_seed boolean, matched_as text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     reading record;
 BEGIN
     FOR reading IN SELECT r.form, r.delivery_id, r.sequence FROM message_readings(id, delivery) r WHERE r.sequence IS NOT NULL LOOP
-        RETURN QUERY SELECT m.*, reading.form FROM pushmta.message_status m
+        RETURN QUERY SELECT m.delivery_id, m.sequence, m.subscription_id, m.status, m.http_status, m.reason, m.gateway_message_id,
+                m.attempt, m.logged_at, m.part_id, m.received, m.failure_type, m.failure_reason, m.clicked, m.message_id, m.is_seed,
+                reading.form
+            FROM pushmta.message_status m
             WHERE m.delivery_id = reading.delivery_id AND m.sequence = reading.sequence;
     END LOOP;
 END $$;

@@ -509,7 +509,7 @@ BEGIN
     PERFORM note_audit(who, 'subscriber.find', by_what, CASE WHEN cardinality(ids) = 0 THEN 'nobody'
         ELSE array_to_string(ids[1:20], ', ') || CASE WHEN cardinality(ids) > 20 THEN ' …' ELSE '' END END, address);
     RETURN QUERY SELECT s.id, a.name, a.platform, CASE WHEN is_open THEN s.user_key ELSE masked(s.user_key) END, s.locale,
-        s.created_at, s.registered_at, CASE s.exclusion WHEN 0 THEN '' WHEN 1 THEN 'disabled' WHEN 2 THEN 'opted_out' ELSE 'quarantine' END
+        s.created_at, s.registered_at, CASE s.exclusion WHEN 0 THEN '' WHEN 2 THEN 'opted_out' WHEN 3 THEN 'quarantine' ELSE 'disabled' END
     FROM subscription s JOIN pushmta_engine.application a ON a.id = s.application_id
     WHERE s.id = ANY(ids) ORDER BY s.registered_at DESC, s.id DESC;
 END $$;
@@ -540,7 +540,7 @@ BEGIN
     PERFORM note_audit(who, 'subscriber.list', service, CASE WHEN cardinality(ids) = 0 THEN 'nobody'
         ELSE format('%s to %s', ids[1], ids[cardinality(ids)]) END, address);
     RETURN QUERY SELECT s.id, a.name, a.platform, CASE WHEN is_open THEN s.user_key ELSE masked(s.user_key) END, s.locale,
-        s.created_at, s.registered_at, CASE s.exclusion WHEN 0 THEN '' WHEN 1 THEN 'disabled' WHEN 2 THEN 'opted_out' ELSE 'quarantine' END
+        s.created_at, s.registered_at, CASE s.exclusion WHEN 0 THEN '' WHEN 2 THEN 'opted_out' WHEN 3 THEN 'quarantine' ELSE 'disabled' END
     FROM subscription s JOIN pushmta_engine.application a ON a.id = s.application_id WHERE s.id = ANY(ids) ORDER BY s.id DESC;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_service_people(bytea, timestamptz, interval, text, text, bigint, integer) IS
@@ -890,9 +890,9 @@ CREATE VIEW pushmta_engine.console_audience AS
 SELECT s.id, s.application_id, s.exclusion, s.registered_at, s.created_at, s.last_error_at, s.quarantined_at, s.quarantine_status,
     s.quarantine_reason, s.soft_errors, s.enabled, s.opted_out, s.user_key, s.recipient, s.parameters, s.device, s.device_id, s.locale,
     s.time_zone
-FROM pushmta_engine.subscription s;
+FROM pushmta_engine.subscription s WHERE s.exclusion <> 9;
 COMMENT ON VIEW pushmta_engine.console_audience IS
-    'Subscriptions without their push tokens, as filters see them: the console counts whom a target chooses.';
+    'Subscriptions of people, without their push tokens, as filters see them: the console counts whom a target chooses.';
 
 CREATE FUNCTION pushmta_engine.console_composer(token bytea, moment timestamptz, idle interval) RETURNS text LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -1048,6 +1048,9 @@ BEGIN
     PERFORM pushmta.set_delivery_weight(made, coalesce((settings ->> 'weight')::integer, 1));
     PERFORM pushmta.set_target(made, coalesce(filter, ''), exclude);
     PERFORM keep_one_time_code(made, is_code);
+    IF (settings ->> 'all_seeds')::boolean THEN
+        PERFORM pushmta.set_seeds(made);
+    END IF;
     SELECT c.subject, c.problem, c.remedy INTO wrong FROM pushmta.check_delivery(made) c LIMIT 1;
     IF FOUND THEN
         RAISE EXCEPTION 'The delivery cannot be sent: %, %.', wrong.subject, rtrim(wrong.problem, '.')

@@ -56,7 +56,9 @@ SELECT d.id, d.label, d.kind, d.state, d.state_reason, d.priority,
                 AND p.delivery_id = d.id)), '')
         ELSE '' END AS waiting_reason,
     -- Whether it goes to those who opted out, too.
-    d.one_time_code
+    d.one_time_code,
+    -- How many of its messages went to seed addresses beside the target.
+    d.seeds
 FROM pushmta_engine.delivery d
 LEFT JOIN pushmta_engine.delivery_sum u ON u.delivery_id = d.id
 LEFT JOIN LATERAL (
@@ -386,6 +388,43 @@ COMMENT ON FUNCTION pushmta.set_target(bigint, text, text[], boolean) IS
     'What is null stays as it is; an empty filter is none. Whether the columns of a mapping are there is known when the '
     'delivery is prepared.';
 
+CREATE FUNCTION pushmta.set_seeds(delivery bigint, seeds text[] DEFAULT NULL) RETURNS void LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    found_state text := lock_delivery(delivery);
+    wrong record;
+BEGIN
+    IF found_state <> 'editing' THEN
+        RAISE EXCEPTION 'Delivery % is %: its seed addresses can no longer be changed.', delivery, found_state
+            USING ERRCODE = 'PM006', HINT = 'Set them before start_delivery, or create another delivery.';
+    ELSIF EXISTS (SELECT FROM pushmta_engine.delivery d WHERE d.id = delivery AND (d.kind = 'continuous' OR d.proof)) THEN
+        RAISE EXCEPTION 'Delivery % is continuous or a proof, and takes no seed addresses.', delivery
+            USING ERRCODE = 'PM007', HINT = 'Send a proof to them with pushmta.proof_delivery.';
+    END IF;
+    SELECT w.name, a.name AS application INTO wrong
+    FROM unnest(seeds) WITH ORDINALITY w(name, n)
+    LEFT JOIN seed s ON s.name = w.name
+    LEFT JOIN subscription b ON b.id = s.subscription_id
+    LEFT JOIN application a ON a.id = b.application_id
+    WHERE s.id IS NULL OR NOT EXISTS (SELECT FROM delivery_application x
+        WHERE x.delivery_id = delivery AND x.application_id = b.application_id)
+    ORDER BY w.n LIMIT 1;
+    IF FOUND AND wrong.application IS NULL THEN
+        RAISE EXCEPTION 'There is no seed address "%".', coalesce(wrong.name, '')
+            USING ERRCODE = 'PM041', HINT = 'pushmta.seed lists them; pushmta.add_seed makes one.';
+    ELSIF FOUND THEN
+        RAISE EXCEPTION 'Seed address "%" is of application "%", to which delivery % does not go.', wrong.name, wrong.application,
+            delivery
+            USING ERRCODE = 'PM044', HINT = 'Name seed addresses of the delivery''s applications; pushmta.seed lists them.';
+    END IF;
+    UPDATE pushmta_engine.delivery d SET seed_names = seeds, changed_at = now()
+    WHERE d.id = delivery AND d.seed_names IS DISTINCT FROM seeds;
+END $$;
+COMMENT ON FUNCTION pushmta.set_seeds(bigint, text[]) IS
+    'Says, before its start, which seed addresses get a delivery beside its target: those of these names, null for all that its '
+    'applications have when it begins, an empty array for none. pushmta.delivery_progress counts their messages as seeds.';
+
 -- A condition in SQL of the caller's own: it runs with the rights of the supervisor, so whoever may write it may read, and
 -- through functions change, what the supervisor can. Nobody has the right but who is given the role pushmta_raw_sql.
 CREATE SCHEMA IF NOT EXISTS pushmta_raw;
@@ -433,9 +472,11 @@ COMMENT ON FUNCTION pushmta_engine.try_condition(bigint, bigint) IS
 CREATE VIEW pushmta.delivery_targeting AS
 SELECT d.id AS delivery_id, d.target_kind, d.target_filter, d.target_sql IS NOT NULL AS has_target_sql, d.one_per_user,
     d.allow_duplicates, ARRAY(SELECT l.name FROM pushmta_engine.delivery_exclusion_list x
-        JOIN pushmta_engine.exclusion_list l ON l.id = x.list_id WHERE x.delivery_id = d.id ORDER BY l.name) AS exclusion_lists
+        JOIN pushmta_engine.exclusion_list l ON l.id = x.list_id WHERE x.delivery_id = d.id ORDER BY l.name) AS exclusion_lists,
+    -- Null: all seed addresses of its applications.
+    d.seed_names AS seeds
 FROM pushmta_engine.delivery d;
-COMMENT ON VIEW pushmta.delivery_targeting IS 'Whom a delivery goes to: its filter and its exclusions.';
+COMMENT ON VIEW pushmta.delivery_targeting IS 'Whom a delivery goes to: its filter, its exclusions and its seed addresses.';
 
 CREATE FUNCTION pushmta.add_targets(
     delivery bigint, user_keys text[], subscription_ids bigint[], push_tokens text[], variable_sets text[]

@@ -25,6 +25,7 @@ BEGIN
                 AND setting.text::numeric BETWEEN 0.001 AND 1000000
             WHEN 'one_per_user' THEN setting.type = 'boolean'
             WHEN 'explicit_targets' THEN setting.type = 'boolean'
+            WHEN 'all_seeds' THEN setting.type = 'boolean'
             WHEN 'ambiguity_policy' THEN coalesce(setting.text, '') IN ('resend', 'report')
         END;
         IF setting.key = 'one_time_code' THEN
@@ -97,7 +98,7 @@ BEGIN
     END IF;
     IF problem IS NOT NULL THEN
         RAISE EXCEPTION 'The settings of delivery template "%" are wrong: %.', name, problem
-            USING ERRCODE = 'PM043', HINT = 'Settings are priority, weight, validity_seconds, one_per_user, explicit_targets, '
+            USING ERRCODE = 'PM043', HINT = 'Settings are priority, weight, validity_seconds, one_per_user, explicit_targets, all_seeds, '
                 'ambiguity_policy, max_retries, retry_schedule, retry_period_seconds and messages_per_second, with the values that '
                 'create_delivery takes.';
     END IF;
@@ -200,6 +201,9 @@ BEGIN
     IF wanted IS NOT NULL OR lists IS NOT NULL THEN
         PERFORM pushmta.set_target(made, wanted, lists);
     END IF;
+    IF (settings ->> 'all_seeds')::boolean THEN
+        PERFORM pushmta.set_seeds(made);
+    END IF;
     RETURN made;
 END $$;
 COMMENT ON FUNCTION pushmta.create_delivery_from_template(
@@ -227,7 +231,7 @@ CREATE FUNCTION pushmta_engine.token_bar(application integer, token text) RETURN
         FROM (SELECT e.* FROM subscription e WHERE e.application_id = a.id AND e.push_token = $2 AND e.enabled
             UNION ALL
             SELECT e.* FROM subscription e WHERE e.application_id = a.id AND e.push_token = $2 AND NOT e.enabled
-                AND NOT (e.exclusion = 1 AND e.disabled_reason IN ('seed', 'seed_removed'))) x
+                AND e.exclusion <> 9) x
         ORDER BY x.enabled DESC, x.registered_at DESC, x.id DESC LIMIT 1) s
     WHERE own.id = $1 AND s.exclusion <> 0
     ORDER BY a.id <> own.id, a.id LIMIT 1 $$;
@@ -240,15 +244,15 @@ CREATE VIEW pushmta.seed AS
 SELECT d.id, d.name, d.label, a.name AS application, v.name AS service, a.platform, d.subscription_id,
     right(s.push_token, 6) AS token_end, s.user_key,
     s.locale, coalesce(d.variables, '{}') AS variables, s.disabled_reason = 'seed' AS is_seed_only,
-    CASE WHEN s.exclusion = 1 AND s.disabled_reason = 'seed'
+    CASE WHEN s.exclusion = 9 AND s.disabled_reason = 'seed'
         THEN coalesce(pushmta_engine.token_bar(s.application_id, s.push_token), '')
-        ELSE CASE s.exclusion WHEN 0 THEN '' WHEN 1 THEN 'disabled' WHEN 2 THEN 'opted_out' ELSE 'quarantine' END END AS problem,
+        ELSE CASE s.exclusion WHEN 0 THEN '' WHEN 2 THEN 'opted_out' WHEN 3 THEN 'quarantine' ELSE 'disabled' END END AS problem,
     d.created_at
 FROM pushmta_engine.seed d
 JOIN pushmta_engine.subscription s ON s.id = d.subscription_id
 JOIN pushmta_engine.application a ON a.id = s.application_id
 JOIN pushmta_engine.service v ON v.id = a.service_id;
-COMMENT ON VIEW pushmta.seed IS 'Seed addresses: who gets proofs, and what speaks against it.';
+COMMENT ON VIEW pushmta.seed IS 'Seed addresses: who gets proofs, and deliveries that say so, and what speaks against it.';
 
 CREATE FUNCTION pushmta.add_seed(
     name text, application text DEFAULT NULL, subscription_id bigint DEFAULT NULL, user_key text DEFAULT NULL,
@@ -379,7 +383,7 @@ BEGIN
     IF num_nonnulls(seeds, subscription_ids, push_tokens) = 0 THEN
         seeds := ARRAY(SELECT s.name FROM seed s JOIN subscription b ON b.id = s.subscription_id
             JOIN delivery_application a ON a.application_id = b.application_id AND a.delivery_id = delivery
-            WHERE NOT (b.exclusion = 1 AND b.disabled_reason = 'seed' AND token_bar(b.application_id, b.push_token) IS NOT NULL)
+            WHERE NOT (b.exclusion = 9 AND b.disabled_reason = 'seed' AND token_bar(b.application_id, b.push_token) IS NOT NULL)
             ORDER BY s.id);
     END IF;
     SELECT w.name INTO missing FROM unnest(seeds) WITH ORDINALITY w(name, n)
@@ -410,7 +414,7 @@ BEGIN
         JOIN application p ON p.id = a.application_id
         JOIN subscription s ON s.application_id = a.application_id
             AND s.push_token = CASE WHEN p.platform = 'ios' THEN lower(u.token) ELSE u.token END
-            AND (s.enabled OR s.exclusion = 1 AND s.disabled_reason = 'seed')) t
+            AND (s.enabled OR s.exclusion = 9 AND s.disabled_reason = 'seed')) t
     GROUP BY t.subscription_id, t.variables
     ORDER BY min(t.kind), min(t.place);
     GET DIAGNOSTICS targets = ROW_COUNT;
@@ -439,7 +443,7 @@ BEGIN
     -- Its user may have registered and opted out since it became a seed address. It is checked again when it is sent.
     SELECT s.id, token_bar(s.application_id, s.push_token) INTO place, bar
     FROM pushmta.delivery_target t JOIN subscription s ON s.id = t.subscription_id
-    WHERE t.delivery_id = made AND s.exclusion = 1 AND s.disabled_reason = 'seed'
+    WHERE t.delivery_id = made AND s.exclusion = 9 AND s.disabled_reason = 'seed'
         AND token_bar(s.application_id, s.push_token) IS NOT NULL
     ORDER BY t.id LIMIT 1;
     IF FOUND THEN
@@ -504,7 +508,7 @@ BEGIN
         END IF;
     ELSE
         SELECT b.id, NULL::jsonb AS variables,
-            CASE b.exclusion WHEN 0 THEN '' WHEN 1 THEN 'disabled' WHEN 2 THEN 'opted_out' ELSE 'quarantine' END AS problem
+            CASE b.exclusion WHEN 0 THEN '' WHEN 2 THEN 'opted_out' WHEN 3 THEN 'quarantine' ELSE 'disabled' END AS problem
         INTO addressee FROM pushmta_engine.subscription b WHERE b.id = subscription AND b.application_id = application;
         IF NOT FOUND THEN
             RAISE EXCEPTION 'Application "%" has no subscription %.', found_name, subscription

@@ -80,13 +80,13 @@ CREATE FUNCTION pushmta_engine.api_deliveries(lowest bigint, highest bigint, onl
         excluded bigint, pending bigint, sent bigint, failed bigint, ignored bigint, not_applicable bigint, canceled bigint,
         unknown bigint, prepared boolean, created_at timestamptz, start_at timestamptz, started_at timestamptz,
         finished_at timestamptz, valid_until timestamptz, snapshot_at timestamptz, applications text[], parent_id bigint,
-        one_time_code boolean)
+        one_time_code boolean, seeds bigint)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
         SELECT p.id, p.label, p.kind, p.state, p.state_reason, p.priority::integer, p.target, p.excluded, p.pending, p.sent, p.failed,
             p.ignored, p.not_applicable, p.canceled, p.unknown, p.prepared, p.created_at, p.start_at, p.started_at, p.finished_at,
             p.valid_until, p.snapshot_at,
             ARRAY(SELECT a.name FROM delivery_application x JOIN application a ON a.id = x.application_id
-                WHERE x.delivery_id = p.id ORDER BY a.name), w.parent_delivery_id, p.one_time_code
+                WHERE x.delivery_id = p.id ORDER BY a.name), w.parent_delivery_id, p.one_time_code, p.seeds
         FROM (SELECT d.id, d.parent_delivery_id FROM pushmta_engine.delivery d
             WHERE d.id BETWEEN lowest AND highest AND (only_applications IS NULL OR NOT EXISTS (
                 SELECT FROM delivery_application x WHERE x.delivery_id = d.id AND NOT x.application_id = ANY(only_applications)))
@@ -114,7 +114,8 @@ COMMENT ON FUNCTION pushmta_engine.api_highest_number(bigint) IS
 
 CREATE FUNCTION pushmta_engine.api_outcomes(wanted bigint, lowest integer, highest integer)
     RETURNS TABLE (sequence integer, subscription_id bigint, status text, http_status integer, reason text, failure_type text,
-        failure_reason text, gateway_message_id text, attempt integer, logged_at timestamptz, received boolean, clicked boolean)
+        failure_reason text, gateway_message_id text, attempt integer, logged_at timestamptz, received boolean, clicked boolean,
+        seed boolean)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off
     SET jit = off AS $$
@@ -143,7 +144,8 @@ CREATE FUNCTION pushmta_engine.api_outcomes(wanted bigint, lowest integer, highe
             EXISTS (SELECT FROM tracking_log r WHERE r.log_day = n.log_day AND r.delivery_id = wanted
                 AND r.sequence = n.sequence AND r.kind = 1 AND r.first),
             EXISTS (SELECT FROM tracking_log r WHERE r.log_day = n.log_day AND r.delivery_id = wanted
-                AND r.sequence = n.sequence AND r.kind = 2 AND r.first)
+                AND r.sequence = n.sequence AND r.kind = 2 AND r.first),
+            n.sequence > (SELECT CASE WHEN d.seeds > 0 THEN d.target - d.seeds ELSE 2147483647 END FROM delivery d WHERE d.id = wanted)
         FROM noted n ORDER BY n.sequence $$;
 COMMENT ON FUNCTION pushmta_engine.api_outcomes(bigint, integer, integer) IS
     'The messages of a delivery by their numbers, with what became of each; as pushmta.message_status, but without reading '

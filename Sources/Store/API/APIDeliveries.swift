@@ -23,6 +23,8 @@ public struct APIDeliveryRow: Sendable {
         public var canceled: Int64
         /// Messages of which nobody knows whether they arrived.
         public var unknown: Int64
+        /// How many of the target are messages to seed addresses.
+        public var seeds: Int64
     }
 
     /// Its id.
@@ -115,7 +117,7 @@ extension Store {
             """
             SELECT d.id, d.label, d.kind, d.state, d.state_reason, d.priority, d.target, d.excluded, d.pending, d.sent, d.failed,
                 d.ignored, d.not_applicable, d.canceled, d.unknown, d.prepared, d.created_at, d.start_at, d.started_at,
-                d.finished_at, d.valid_until, d.snapshot_at, d.applications, d.parent_id, d.one_time_code
+                d.finished_at, d.valid_until, d.snapshot_at, d.applications, d.parent_id, d.one_time_code, d.seeds
             FROM pushmta_engine.api_deliveries($1, $2, $3::integer[], $4::integer) d
             """,
             [
@@ -143,7 +145,8 @@ extension Store {
                 ignored: try rows.int64(row, 11),
                 notApplicable: try rows.int64(row, 12),
                 canceled: try rows.int64(row, 13),
-                unknown: try rows.int64(row, 14)
+                unknown: try rows.int64(row, 14),
+                seeds: try rows.int64(row, 25)
             ),
             isPrepared: try rows.bool(row, 15),
             createdAt: try rows.time(row, 16),
@@ -185,6 +188,8 @@ public struct OutcomeRow: Sendable {
     public let isReceived: Bool
     /// Whether its user opened it.
     public let isClicked: Bool
+    /// Whether it went to a seed address.
+    public let isSeed: Bool
 }
 
 extension Store {
@@ -198,7 +203,7 @@ extension Store {
         let result = try await query(
             """
             SELECT o.sequence, o.subscription_id, o.status, o.http_status, o.reason, o.failure_type, o.failure_reason,
-                o.gateway_message_id, o.attempt, o.logged_at, o.received, o.clicked
+                o.gateway_message_id, o.attempt, o.logged_at, o.received, o.clicked, o.seed
             FROM pushmta_engine.api_outcomes($1, $2, $3) o
             """,
             [.int64(id), .int32(sequences.lowerBound), .int32(sequences.upperBound)]
@@ -216,7 +221,8 @@ extension Store {
                 attempt: try rows.int32(row, 8),
                 loggedAt: try rows.timeOrNil(row, 9),
                 isReceived: try rows.bool(row, 10),
-                isClicked: try rows.bool(row, 11)
+                isClicked: try rows.bool(row, 11),
+                isSeed: try rows.bool(row, 12)
             )
         }
     }

@@ -59,6 +59,8 @@ public struct DeliveryProgress: Sendable {
     public let waitingReason: String
     /// Whether it brings one-time codes, and so goes to those who opted out, too.
     public let isOneTimeCode: Bool
+    /// How many of its messages went to seed addresses beside its target; `target` and the outcomes count them.
+    public let seeds: Int64
 
     /// Why it is in its state, or what it waits for, on one line: a reason has a line for each thing that is wrong.
     public var reasonLine: String {
@@ -103,7 +105,8 @@ public struct DeliveryProgress: Sendable {
         kind: DeliveryKind = .batch,
         parentID: Int64? = nil,
         waitingReason: String = "",
-        isOneTimeCode: Bool = false
+        isOneTimeCode: Bool = false,
+        seeds: Int64 = 0
     ) {
         self.id = id
         self.label = label
@@ -133,6 +136,7 @@ public struct DeliveryProgress: Sendable {
         self.parentID = parentID
         self.waitingReason = waitingReason
         self.isOneTimeCode = isOneTimeCode
+        self.seeds = seeds
     }
 }
 
@@ -262,7 +266,7 @@ extension Store {
         p.id, p.label, p.state, p.state_reason, p.target, p.excluded, p.pending, p.sent, p.failed, p.ignored,
         p.not_applicable, p.canceled, p.unknown, p.late_outcomes, p.resent_after_ambiguity, p.journal_replayed,
         p.parts_ready, p.parts_claimed, p.parts_waiting, p.parts_done, p.prepared, p.started_at, p.finished_at, p.snapshot_at,
-        p.kind, p.parent_delivery_id, p.waiting_reason, p.one_time_code
+        p.kind, p.parent_delivery_id, p.waiting_reason, p.one_time_code, p.seeds
         """
 
     static func progress(_ rows: PostgresResult, _ row: Int) throws -> DeliveryProgress {
@@ -294,7 +298,8 @@ extension Store {
             kind: try choice(rows, row, 24),
             parentID: try rows.int64OrNil(row, 25),
             waitingReason: try rows.text(row, 26),
-            isOneTimeCode: try rows.bool(row, 27)
+            isOneTimeCode: try rows.bool(row, 27),
+            seeds: try rows.int64(row, 28)
         )
     }
 

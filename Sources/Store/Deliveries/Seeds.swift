@@ -111,12 +111,17 @@ public struct ProofAddresses: Sendable, Hashable {
 }
 
 extension Store {
-    /// Whether a subscription `s` is there for a seed address alone: proofs go to it, and nothing else. Not if a subscriber had its
+    /// Whether a subscription `s` is there for a seed address alone: it is in no audience, and only what names seed addresses goes to it. Not if a subscriber had its
     /// token who is sent nothing any more; that is asked last, as it costs look-ups.
     static let isSeedOnlySQL = """
-        (CASE WHEN s.exclusion = 1 AND s.disabled_reason = 'seed'
+        (CASE WHEN s.exclusion = 9 AND s.disabled_reason = 'seed'
             THEN pushmta_engine.token_bar(s.application_id, s.push_token) IS NULL ELSE false END)
         """
+
+    /// Says which seed addresses get a delivery beside its target, before its start: those of these names, nil for all of its applications.
+    public func setSeeds(ofDelivery id: Int64, _ names: [String]?) async throws {
+        try await change("pushmta.set_seeds($1, $2::text[])", [.int64(id), names.map { .textArray($0) } ?? .null])
+    }
 
     /// All seed addresses by name.
     public func seeds() async throws -> [SeedRow] {

@@ -57,7 +57,7 @@ extension LoadedPart {
         _ wanted: MessageFields
     ) throws {
         let code = try rows.int16(row, decision)
-        guard let decision = LoadDecision(rawValue: code) else {
+        guard let decision = LoadDecision(exclusion: code) else {
             throw StoreError(
                 .unexpectedAnswer,
                 "A subscription is excluded for reason \(code), which this program does not know."
@@ -101,6 +101,10 @@ public enum LoadDecision: Int16, Sendable, CaseIterable {
     case missing = 4
     /// Send it, and say so if it gets through: the subscription has soft errors, which that heals.
     case sendableWithErrors = 10
+
+    /// By what ``sql(_:)`` says. What was made for a seed address (9) and is not sent to has lost its seed address, or its token's
+    /// subscriber gets nothing any more.
+    init?(exclusion code: Int16) { self.init(rawValue: code == 9 ? Self.disabled.rawValue : code) }
 
     /// Whether it is sent.
     public var isSendable: Bool { self == .sendable || self == .sendableWithErrors }

@@ -154,7 +154,7 @@ extension Store {
         return loaded
     }
 
-    /// Whoever is a seed address and nothing else is in the target of proofs alone. Variables are those of a row of the list of
+    /// Whoever is a seed address and nothing else is in parts of proofs and of seed addresses alone. Variables are those of a row of the list of
     /// targets, of the message in its part, or of the part itself when it was made for one message.
     static func sparseSQL(_ fields: MessageFields, variables: Bool) -> String {
         """

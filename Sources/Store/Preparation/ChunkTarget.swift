@@ -9,6 +9,8 @@ struct ChunkTarget {
     var hasSharedTokens = false
     /// Whether it brings one-time codes, which pass over an opt-out.
     var isOneTimeCode = false
+    /// Whether seed addresses get it, too.
+    var hasSeeds = false
     /// By what its exclusion lists name people.
     var exclusions: ExclusionSources = []
     /// Who is chosen; nil: everybody.
@@ -138,7 +140,7 @@ extension ChunkTarget {
                 JOIN pushmta_engine.application b ON b.id = y.application_id AND b.platform = a.platform
                     AND b.environment = a.environment
                 WHERE x.delivery_id = d.id),
-            \(ExclusionSources.columnSQL), d.one_time_code
+            \(ExclusionSources.columnSQL), d.one_time_code, d.seed_names IS DISTINCT FROM '{}'
         """
 
     /// Reads what ``columnsSQL`` brought, from a column on.
@@ -155,6 +157,7 @@ extension ChunkTarget {
         hasSharedTokens = try rows.bool(row, column + 5) && !allowsDuplicates
         exclusions = ExclusionSources(rawValue: Int(try rows.int32(row, column + 6)))
         isOneTimeCode = try rows.bool(row, column + 7)
+        hasSeeds = try rows.bool(row, column + 8)
         rawSQL = try rows.textOrNil(row, column + 3)
         guard let text = try rows.textOrNil(row, column + 2) else { return }
         let parsed = try Self.parse(text)

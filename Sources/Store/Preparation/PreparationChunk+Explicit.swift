@@ -2,7 +2,7 @@ extension PreparationChunk {
     /// Explicit targets: each row of `pushmta.delivery_target` becomes a message for each subscription that it names in the
     /// delivery's applications, unless it came after the start. A subscription that an earlier row named already is a duplicate.
     ///
-    /// A seed address whose token is no subscriber's gets proofs and nothing else.
+    /// A seed address whose token is no subscriber's gets proofs, and as a target nothing else.
     ///
     /// Of the named subscriptions of a user, or of those with one push token, one at most gets the message where that is wanted: the one
     /// that registered last. As with ``groups(_:)`` all of them are judged by the chunk that comes to the first row that names one.

@@ -149,19 +149,26 @@ struct PreparationChunk {
     }
 
     private func finish(after chunk: ChunkResult?, _ transaction: PostgresTransaction) async throws -> ChunkResult {
-        try await transaction.execute(
-            PostgresStatement(
-                """
-                UPDATE pushmta_engine.delivery SET prepared = true, state = 'in_progress', preparing_host = '', changed_at = now()
-                WHERE id = $1
-                """,
-                [.int64(deliveryID)]
-            )
+        let end = PostgresStatement(
+            """
+            UPDATE pushmta_engine.delivery SET prepared = true, state = 'in_progress', preparing_host = '', changed_at = now()
+            WHERE id = $1
+            """,
+            [.int64(deliveryID)]
         )
+        var (messages, parts) = (chunk?.messages ?? 0, chunk?.parts ?? 0)
+        if target.hasSeeds {
+            let seeds = PostgresStatement(Self.seeds(target), [.int64(deliveryID), .int32(partSize)])
+            let made = try await transaction.execute([seeds, end])[0]
+            messages += try made.int64(0, 0)
+            parts += Int(try made.int64(0, 1))
+        } else {
+            try await transaction.execute(end)
+        }
         return ChunkResult(
-            messages: chunk?.messages ?? 0,
+            messages: messages,
             excluded: chunk?.excluded ?? 0,
-            parts: chunk?.parts ?? 0,
+            parts: parts,
             done: true,
             busy: false
         )
@@ -268,14 +275,12 @@ extension PreparationChunk {
 
     /// 0 for who gets a message, the reason for who does not, -1 for who is not chosen.
     private static func exclusion(_ target: ChunkTarget) -> String {
-        let cases = exclusionCases(target)
-        return cases.count == 1
-            ? target.exclusionSQL(of: "s") : "CASE \(cases.joined(separator: " ")) ELSE 0 END::smallint"
+        "CASE \(exclusionCases(target).joined(separator: " ")) ELSE 0 END::smallint"
     }
 
-    /// Why a subscription `s` gets no message, for itself.
+    /// Why a subscription `s` gets no message, for itself. One that was made for a seed address is nobody's, so nobody is left out.
     static func exclusionCases(_ target: ChunkTarget) -> [String] {
-        var cases = target.unaskedCases + target.choiceCases
+        var cases = ["WHEN s.exclusion = 9 THEN -1"] + target.unaskedCases + target.choiceCases
         let own = target.exclusionSQL(of: "s")
         cases.append("WHEN \(own) <> 0 THEN \(own)")
         if let listed = target.exclusions.condition(subject: "s") { cases.append("WHEN \(listed) THEN 7") }

@@ -31,9 +31,18 @@ public struct DeliveryTargeting: Sendable, Hashable {
     public let hasRawSQL: Bool
     /// Names of its exclusion lists.
     public let excludedLists: [String]
+    /// Names of the seed addresses that get it, too; nil: all of its applications.
+    public let seeds: [String]?
 
     /// A delivery's target.
-    public init(isExplicit: Bool, filter: String?, hasRawSQL: Bool, excludedLists: [String]) {
+    public init(
+        isExplicit: Bool,
+        filter: String?,
+        hasRawSQL: Bool,
+        excludedLists: [String],
+        seeds: [String]? = []
+    ) {
+        self.seeds = seeds
         self.isExplicit = isExplicit
         self.filter = filter
         self.hasRawSQL = hasRawSQL
@@ -100,7 +109,7 @@ extension Store {
     public func targeting(ofDelivery id: Int64) async throws -> DeliveryTargeting {
         let result = try await query(
             """
-            SELECT t.target_kind = 'explicit', t.target_filter, t.has_target_sql, t.exclusion_lists
+            SELECT t.target_kind = 'explicit', t.target_filter, t.has_target_sql, t.exclusion_lists, t.seeds
             FROM pushmta.delivery_targeting t WHERE t.delivery_id = $1
             """,
             [.int64(id)]
@@ -114,7 +123,8 @@ extension Store {
                 isExplicit: try rows.bool(row, 0),
                 filter: try rows.textOrNil(row, 1),
                 hasRawSQL: try rows.bool(row, 2),
-                excludedLists: try rows.textArray(row, 3).compactMap(\.self)
+                excludedLists: try rows.textArray(row, 3).compactMap(\.self),
+                seeds: rows.isNull(row, 4) ? nil : try rows.textArray(row, 4).compactMap(\.self)
             )
         }
     }

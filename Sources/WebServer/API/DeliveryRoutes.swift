@@ -309,7 +309,8 @@ enum DeliveryJSON {
             ("notApplicable", .integer(counts.notApplicable)),
             ("canceled", .integer(counts.canceled)),
             ("unknown", .integer(counts.unknown)),
-            ("excluded", .integer(counts.excluded))
+            ("excluded", .integer(counts.excluded)),
+            ("seeds", .integer(counts.seeds))
         )
     }
 }

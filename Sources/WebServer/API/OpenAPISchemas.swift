@@ -191,8 +191,8 @@ extension OpenAPISchemas {
           "DeliveryState": {"enum": ["editing", "pending", "preparing", "in_progress", "paused", "finished", "failed", "stopped"]},
           "Counts": {
             "type": "object",
-            "description": "target is the sum of the others but excluded.",
-            "required": ["target", "pending", "sent", "failed", "ignored", "notApplicable", "canceled", "unknown", "excluded"],
+            "description": "target is the sum of the others but excluded and seeds.",
+            "required": ["target", "pending", "sent", "failed", "ignored", "notApplicable", "canceled", "unknown", "excluded", "seeds"],
             "properties": {
               "target": {"type": "integer", "minimum": 0},
               "pending": {"type": "integer", "minimum": 0},
@@ -202,12 +202,13 @@ extension OpenAPISchemas {
               "notApplicable": {"type": "integer", "minimum": 0},
               "canceled": {"type": "integer", "minimum": 0},
               "unknown": {"type": "integer", "minimum": 0},
-              "excluded": {"type": "integer", "minimum": 0, "description": "People who were left out at preparation."}
+              "excluded": {"type": "integer", "minimum": 0, "description": "People who were left out at preparation."},
+              "seeds": {"type": "integer", "minimum": 0, "description": "How many of the target are messages to seed addresses."}
             }
           },
           "Delivery": {
             "type": "object",
-            "examples": [{"id": 100, "label": "Sale", "kind": "batch", "parentId": null, "state": "in_progress", "stateReason": null, "applications": ["shop-android"], "priority": 0, "counts": {"target": 3, "pending": 1, "sent": 2, "failed": 0, "ignored": 0, "notApplicable": 0, "canceled": 0, "unknown": 0, "excluded": 0}, "oneTimeCode": false, "prepared": true, "createdAt": "2026-11-24T18:00:00.000000Z", "startAt": null, "startedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": null, "validUntil": "2026-11-25T18:00:00.000000Z", "asOf": "2026-11-24T18:00:00.000000Z"}],
+            "examples": [{"id": 100, "label": "Sale", "kind": "batch", "parentId": null, "state": "in_progress", "stateReason": null, "applications": ["shop-android"], "priority": 0, "counts": {"target": 3, "pending": 1, "sent": 2, "failed": 0, "ignored": 0, "notApplicable": 0, "canceled": 0, "unknown": 0, "excluded": 0, "seeds": 0}, "oneTimeCode": false, "prepared": true, "createdAt": "2026-11-24T18:00:00.000000Z", "startAt": null, "startedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": null, "validUntil": "2026-11-25T18:00:00.000000Z", "asOf": "2026-11-24T18:00:00.000000Z"}],
             "required": ["id", "label", "kind", "parentId", "state", "stateReason", "applications", "priority", "counts", "oneTimeCode", "prepared",
               "createdAt", "startAt", "startedAt", "finishedAt", "validUntil", "asOf"],
             "properties": {
@@ -232,7 +233,7 @@ extension OpenAPISchemas {
           },
           "DeliveryList": {
             "type": "object",
-            "examples": [{"deliveries": [{"id": 100, "label": "Sale", "kind": "batch", "parentId": null, "state": "in_progress", "stateReason": null, "applications": ["shop-android"], "priority": 0, "counts": {"target": 3, "pending": 1, "sent": 2, "failed": 0, "ignored": 0, "notApplicable": 0, "canceled": 0, "unknown": 0, "excluded": 0}, "oneTimeCode": false, "prepared": true, "createdAt": "2026-11-24T18:00:00.000000Z", "startAt": null, "startedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": null, "validUntil": "2026-11-25T18:00:00.000000Z", "asOf": "2026-11-24T18:00:00.000000Z"}], "next": null}],
+            "examples": [{"deliveries": [{"id": 100, "label": "Sale", "kind": "batch", "parentId": null, "state": "in_progress", "stateReason": null, "applications": ["shop-android"], "priority": 0, "counts": {"target": 3, "pending": 1, "sent": 2, "failed": 0, "ignored": 0, "notApplicable": 0, "canceled": 0, "unknown": 0, "excluded": 0, "seeds": 0}, "oneTimeCode": false, "prepared": true, "createdAt": "2026-11-24T18:00:00.000000Z", "startAt": null, "startedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": null, "validUntil": "2026-11-25T18:00:00.000000Z", "asOf": "2026-11-24T18:00:00.000000Z"}], "next": null}],
             "required": ["deliveries", "next"],
             "properties": {
               "deliveries": {"type": "array", "items": {"$ref": "#/components/schemas/Delivery"}},
@@ -277,7 +278,7 @@ extension OpenAPISchemas {
           "Outcome": {
             "type": "object",
             "required": ["sequence", "deviceId", "status", "httpStatus", "reason", "failureType", "failureReason", "gatewayMessageId",
-              "attempt", "loggedAt", "received", "clicked"],
+              "attempt", "loggedAt", "received", "clicked", "seed"],
             "properties": {
               "sequence": {"type": "integer", "minimum": 1, "description": "The message's number in its delivery; it never changes."},
               "deviceId": {"type": "integer", "description": "0 for a target that no device was found for."},
@@ -290,12 +291,13 @@ extension OpenAPISchemas {
               "attempt": {"type": "integer", "minimum": 0},
               "loggedAt": {"$ref": "#/components/schemas/TimeOrNull"},
               "received": {"type": "boolean"},
-              "clicked": {"type": "boolean"}
+              "clicked": {"type": "boolean"},
+              "seed": {"type": "boolean", "description": "Whether it went to a seed address beside the target."}
             }
           },
           "OutcomePage": {
             "type": "object",
-            "examples": [{"deliveryId": 100, "after": 0, "through": 1, "final": true, "next": 1, "outcomes": [{"sequence": 1, "deviceId": 70, "status": "failed", "httpStatus": 404, "reason": "UNREGISTERED", "failureType": "hard", "failureReason": "User unknown", "gatewayMessageId": null, "attempt": 1, "loggedAt": "2026-11-24T18:00:00.000000Z", "received": false, "clicked": false}]}],
+            "examples": [{"deliveryId": 100, "after": 0, "through": 1, "final": true, "next": 1, "outcomes": [{"sequence": 1, "deviceId": 70, "status": "failed", "httpStatus": 404, "reason": "UNREGISTERED", "failureType": "hard", "failureReason": "User unknown", "gatewayMessageId": null, "attempt": 1, "loggedAt": "2026-11-24T18:00:00.000000Z", "received": false, "clicked": false, "seed": false}]}],
             "required": ["deliveryId", "after", "through", "final", "next", "outcomes"],
             "properties": {
               "deliveryId": {"$ref": "#/components/schemas/Id"},

@@ -107,7 +107,8 @@ struct OutcomeRoutes: Sendable {
             ("attempt", .integer(row.attempt)),
             ("loggedAt", .time(row.loggedAt)),
             ("received", .boolean(row.isReceived)),
-            ("clicked", .boolean(row.isClicked))
+            ("clicked", .boolean(row.isClicked)),
+            ("seed", .boolean(row.isSeed))
         )
     }
 }

@@ -84,7 +84,8 @@ struct DeliveryStatusCommand: PushMTACommand {
             (
                 "refusals",
                 .list(refusals.map { .object([("reason", .text($0.reason)), ("words", .text($0.words))]) })
-            ), ("one_time_code", .flag(progress.isOneTimeCode)), ("parent", Cell(progress.parentID)),
+            ), ("one_time_code", .flag(progress.isOneTimeCode)), ("seeds", .integer(progress.seeds)),
+            ("parent", Cell(progress.parentID)),
             ("days", DeliveryTable.table(days).cell),
         ]
         StandardOutput.line(Cell.object(counts + [("outcomes", list)] + chosen).json)
@@ -104,6 +105,10 @@ struct DeliveryStatusCommand: PushMTACommand {
         if target.hasRawSQL { words.append("A condition in SQL chooses too.") }
         if !target.excludedLists.isEmpty {
             words.append("Exclusion lists: \(target.excludedLists.joined(separator: ", "))")
+        }
+        if target.seeds?.isEmpty != true {
+            let names = target.seeds?.joined(separator: ", ") ?? "all of its applications"
+            words.append("Seed addresses: \(names)" + (progress.prepared ? "; \(progress.seeds) of its messages" : ""))
         }
         return words.isEmpty ? nil : words.joined(separator: "\n")
     }

@@ -114,6 +114,12 @@ struct DeliveryCreateCommand: PushMTACommand {
         guard applications.isEmpty == (target.service != nil) || isByTemplate else {
             throw ValidationError("Missing expected argument '--app <app>' or '--service <service>', one of them.")
         }
+        guard target.seeds.isEmpty || target.allSeeds == nil else {
+            throw ValidationError("--all-seeds and --no-all-seeds speak of every seed address: leave --seed out.")
+        }
+        if continuous, target.allSeeds == true || !target.seeds.isEmpty {
+            throw ValidationError("--continuous takes no --seed and no --all-seeds: send a proof to seed addresses.")
+        }
         if continuous, explicitTargets == true || target.filter != nil {
             throw ValidationError(
                 "--continuous takes no --explicit-targets and no --filter: each message says whom it goes to."
@@ -272,6 +278,12 @@ struct TargetOptions: ParsableArguments {
     @Option(name: .customLong("exclude"), help: "An exclusion list whose people get nothing; may be repeated.")
     var excludedLists: [String] = []
 
+    @Option(name: .customLong("seed"), help: "A seed address that gets it, too; may be repeated.")
+    var seeds: [String] = []
+
+    @Flag(inversion: .prefixedNo, help: "All seed addresses of the applications get it, too.")
+    var allSeeds: Bool?
+
     @Flag(help: "Send twice to a device that two of the applications, or two explicit targets, name.")
     var allowDuplicates = false
 
@@ -300,6 +312,20 @@ struct TargetOptions: ParsableArguments {
     /// Finds what is wrong before anything is created.
     func check(applications: [String], _ store: Store) async throws {
         if let filter { try await store.checkFilter(filter, applications: applications) }
+        if !seeds.isEmpty {
+            let known = try await store.seeds()
+            for name in seeds {
+                guard let seed = known.first(where: { $0.name == name }) else {
+                    throw CommandFailure.unknownName("seed address", name, among: known.map(\.name), list: "seed list")
+                }
+                guard applications.contains(seed.application) else {
+                    throw CommandFailure(
+                        .data,
+                        "Seed address \(name) is of application \(seed.application), to which the delivery does not go."
+                    )
+                }
+            }
+        }
         guard !excludedLists.isEmpty else { return }
         let known = try await store.exclusionLists().map(\.name)
         for list in excludedLists where !known.contains(list) {
@@ -310,6 +336,9 @@ struct TargetOptions: ParsableArguments {
     /// Sets what was given of a delivery that is not started.
     func apply(toDelivery id: Int64, _ store: Store) async throws {
         if !target.isEmpty { try await store.setTarget(ofDelivery: id, target) }
+        if allSeeds != nil || !seeds.isEmpty {
+            try await store.setSeeds(ofDelivery: id, allSeeds == true ? nil : seeds)
+        }
     }
 }
 

@@ -24,7 +24,7 @@ struct TemplateAddCommand: SentenceCommand {
         abstract: "Store a delivery template.",
         discussion: """
             Its content need not be complete: what each delivery says for itself is merged into it. Settings are priority, weight, \
-            validity_seconds (\(DeliveryLimits.validityWords)), one_per_user, explicit_targets, ambiguity_policy, max_retries, \
+            validity_seconds (\(DeliveryLimits.validityWords)), one_per_user, explicit_targets, all_seeds, ambiguity_policy, max_retries, \
             retry_schedule (daily, exponential, or default: by the delivery's kind), retry_period_seconds and messages_per_second, as in --settings '{"priority": 10}'.
             """
     )

@@ -201,6 +201,23 @@ import Testing
             environment: ["PUSHMTA_DATABASE_URL": database.connectionString]
         )
         #expect(shown.output.contains(#""title":"Hi Z""#))
+        let create = ["delivery", "create", "--label", "sale", "--app", "shop-ios", "--content", "@" + file]
+        for (more, status, words) in [
+            (["--seed", "zo"], 65, "zoe"), (["--seed", "zoe", "--all-seeds"], 64, "--all-seeds"),
+            (["--continuous", "--all-seeds"], 64, "--continuous"), (["--seed", "lab", "--seed", "zoe"], 0, ""),
+            (["--all-seeds"], 0, ""),
+        ] as [([String], Int32, String)] {
+            let ending = try await program.run(
+                create + more,
+                environment: ["PUSHMTA_DATABASE_URL": database.connectionString]
+            )
+            #expect(ending.status == status, "\(more): \(ending.output) \(ending.errors)")
+            #expect(words.isEmpty || ending.errors.contains(words), "\(ending.errors)")
+            guard status == 0 else { continue }
+            let id = ending.output.trimmingCharacters(in: .whitespacesAndNewlines)
+            let state = try await run("delivery", "status", id)
+            #expect(state.output.contains("Seed addresses: " + (more.count == 1 ? "all" : "lab, zoe")))
+        }
         try await run("seed", "remove", "lab")
         try await run("seed", "remove", "lab", expect: 65)
     }

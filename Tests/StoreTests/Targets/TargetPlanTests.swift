@@ -119,6 +119,14 @@ struct TargetPlanTests {
         }
     }
 
+    @Test("Whom of the seed addresses the target reached is found in one pass over the delivery's parts")
+    func seeds() async throws {
+        let (fixture, _) = try await make()
+        let text = try await explain(fixture, "bigint, integer", PreparationChunk.seeds(ChunkTarget()), "16, 1000")
+        #expect(text.contains("hashed SubPlan") && text.contains("delivery_part_delivery"), "\(text)")
+        #expect(!text.contains("Seq Scan on pushmta_engine.subscription"), "\(text)")
+    }
+
     @Test("Exclusions and shared tokens are looked up by their indexes")
     func exclusions() async throws {
         let (fixture, _) = try await make()

@@ -51,7 +51,8 @@ struct TemplateTests {
             #"{"prio": 1}"#, #"{"priority": 101}"#, #"{"priority": "1"}"#, #"{"validity_seconds": 0}"#,
             #"{"priority": 1.5}"#, #"{"weight": 0}"#, #"{"weight": 11}"#,
             #"{"ambiguity_policy": "maybe"}"#, #"{"ambiguity_policy": null}"#, #"{"max_retries": 1001}"#,
-            #"{"retry_period_seconds": 99999999}"#, #"{"one_per_user": 1}"#, #"{"max_retries": 99999999999999999999}"#,
+            #"{"retry_period_seconds": 99999999}"#, #"{"one_per_user": 1}"#, #"{"all_seeds": 1}"#,
+            #"{"max_retries": 99999999999999999999}"#,
             "[]",
         ]
         for settings in wrong {
@@ -71,7 +72,7 @@ struct TemplateTests {
                 #"{"ios": {"title": "a", "badge": 1, "variables": {"x": "1", "y": "2"}}, "android": {"title": "b"}}"#,
             settings: """
                 {"priority": 7, "validity_seconds": 3600, "one_per_user": true, "ambiguity_policy": "report", "max_retries": 2,
-                "retry_period_seconds": 30, "explicit_targets": true, "weight": 3}
+                "retry_period_seconds": 30, "explicit_targets": true, "weight": 3, "all_seeds": true}
                 """
         )
         var delivery = DeliveryFromTemplate(template: "sale", label: "one", applications: ["shop-ios"])
@@ -90,7 +91,7 @@ struct TemplateTests {
                 """
                 SELECT count(*) FROM pushmta_engine.delivery d WHERE d.id = \(asItIs) AND d.priority = 7 AND d.one_per_user
                     AND d.validity = interval '1 hour' AND d.ambiguity_policy = 'report' AND d.max_retries = 2
-                    AND d.retry_period_seconds = 30 AND d.target_kind = 'explicit' AND d.weight = 3
+                    AND d.retry_period_seconds = 30 AND d.target_kind = 'explicit' AND d.weight = 3 AND d.seed_names IS NULL
                 """
             ) == 1
         )
@@ -117,6 +118,7 @@ struct TemplateTests {
                 SELECT count(*) FROM pushmta_engine.delivery d WHERE d.id = \(plain) AND d.priority = 0 AND NOT d.one_per_user
                     AND d.validity = interval '5 days' AND d.ambiguity_policy = 'resend' AND d.max_retries = 5
                     AND d.retry_period_seconds IS NULL AND d.retry_schedule = 'default' AND d.target_kind = 'subscribers'
+                    AND d.seed_names = '{}'
                 """
             ) == 1
         )
