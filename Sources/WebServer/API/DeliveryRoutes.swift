@@ -245,8 +245,7 @@ struct DeliveryBody: Sendable {
         if faults.isEmpty {
             faults = PushContent.validate(json: content).prefix(20).map {
                 APIProblem.Fault(
-                    path: "/content"
-                        + ($0.key.isEmpty ? "" : "/" + $0.key.split(separator: ".").joined(separator: "/")),
+                    path: "/content" + $0.pointer,
                     problem: "\($0.cause); \($0.remedy)"
                 )
             }

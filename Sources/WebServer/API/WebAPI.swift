@@ -51,6 +51,8 @@ public final class WebAPI: Sendable {
             ApplicationRoutes(database: database).routes + DeviceRoutes(database: database).routes
             + DeliveryRoutes(database: database).routes + TargetRoutes(database: database).routes
             + OutcomeRoutes(database: database).routes + MessageRoutes(database: database).routes
+            + CheckRoutes(database: database).routes + ProofRoutes(database: database).routes
+            + StatisticRoutes(database: database).routes + PreviewRoutes(database: database).routes
         let documentRoute = OpenAPIDocument.route(handle: { _ in APIReply() })
         let document = OpenAPIDocument(routes: described + [documentRoute], version: version).json
         self.document = document.compactText
@@ -105,7 +107,9 @@ public final class WebAPI: Sendable {
         if let scope = route.scope {
             let verified = try await keyring.verify(request.headers[.authorization], from: context.limited)
             context.connection.pipeline.fireUserInboundEventTriggered(KeyAccepted())
-            guard verified.scopes.contains(scope) else { throw APIProblem.missingScope(scope) }
+            for needed in [scope, route.secondScope ?? scope] where !verified.scopes.contains(needed) {
+                throw APIProblem.missingScope(needed)
+            }
             key = verified
         }
         // Nobody gets here without a key that may do this.

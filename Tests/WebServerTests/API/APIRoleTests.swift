@@ -79,6 +79,8 @@ import Testing
             "start_delivery",
             "pause_delivery", "resume_delivery", "stop_delivery", "send_message", "send_messages", "find_message",
             "make_continuous", "set_delivery_rate", "api_set_user_opt_out",
+            "check_delivery", "api_content", "api_failures", "api_forms", "api_proofs", "api_prove_delivery",
+            "api_read_view", "api_reader", "api_reader_row", "api_statistics", "api_statistics_by", "code_exclusion",
         ]
         #expect(names == wanted, "\(names.symmetricDifference(wanted))")
     }
