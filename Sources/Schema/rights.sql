@@ -121,7 +121,12 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.message_numbers_key pushmta_engine.note_web_certificate pushmta_engine.register_claims '
             'pushmta_engine.registration_proof_keys pushmta_engine.registration_trust '
             'pushmta_engine.registrable_applications pushmta_engine.tracking_position '
-            'pushmta_engine.verify_api_key')
+            'pushmta_engine.verify_api_key'),
+        ('pushmta_web', 'function', 'EXECUTE',
+            'pushmta.check_delivery pushmta_engine.api_content pushmta_engine.api_failures pushmta_engine.api_forms '
+            'pushmta_engine.api_proofs pushmta_engine.api_prove_delivery pushmta_engine.api_read_view pushmta_engine.api_reader '
+            'pushmta_engine.api_reader_row pushmta_engine.api_statistics pushmta_engine.api_statistics_by '
+            'pushmta_engine.code_exclusion')
 ), wanted AS (
     SELECT g.role, g.kind, g.privileges, o.object FROM given g CROSS JOIN LATERAL string_to_table(g.objects, ' ') o(object)
 ), reader (statements) AS (

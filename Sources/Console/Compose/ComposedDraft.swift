@@ -127,23 +127,6 @@ extension ComposedDraft {
     }
 }
 
-extension ApplicationRow {
-    /// A content as children render it for this application; throws what they would refuse.
-    ///
-    /// - Parameter connector: that of its account; nil for that of its platform.
-    func template(of json: String, over connector: Connector?) throws(ContentError) -> LocalisedTemplate {
-        let unknown = problems(content: json)
-        if !unknown.isEmpty { throw ContentError(problems: unknown) }
-        return try LocalisedTemplate.compile(
-            content: try PushContent(json: completed(content: json)),
-            format: PayloadFormat(connector: connector ?? (platform == .ios ? .iosHTTP2 : .androidV1)),
-            // The longest id that a delivery can have: what fits with it fits with every other.
-            deliveryID: .max,
-            messageIDFormat: messageIDFormat
-        )
-    }
-}
-
 extension StringProtocol {
     /// The text without blanks around it.
     var trimmed: String {

@@ -1202,8 +1202,8 @@ COMMENT ON FUNCTION pushmta_engine.console_reader(bytea, timestamptz, interval, 
     'The subscription, named by a seed address or (null) by its number, for which somebody who has signed in looks at a message, with its '
     'application and the values of the message itself; it is on record who looked.';
 
-CREATE FUNCTION pushmta_engine.console_read_view(token bytea, moment timestamptz, idle interval, subscription bigint, columns text[])
-    RETURNS SETOF text[] LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.view_of_person(subscription bigint, columns text[]) RETURNS SETOF text[]
+    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     found_key text;
@@ -1213,11 +1213,6 @@ DECLARE
     wanted text := (SELECT string_agg(format('m.%I::text', c.name), ', ' ORDER BY c.place)
         FROM unnest(columns) WITH ORDINALITY c(name, place));
 BEGIN
-    -- It writes nothing: a view's code runs in read-only transactions.
-    IF NOT EXISTS (SELECT FROM console_session_of(token, moment, idle, false) s
-        WHERE NOT s.is_one_time AND s.user_role IN ('marketing', 'operate', 'admin')) THEN
-        RAISE EXCEPTION 'The session is over, or its user may not compose.' USING ERRCODE = 'PM090', HINT = 'Sign in again.';
-    END IF;
     SELECT s.user_key, a.name INTO found_key, application
     FROM pushmta_engine.subscription s JOIN pushmta_engine.application a ON a.id = s.application_id WHERE s.id = subscription;
     SELECT m.* INTO mapping FROM pushmta_engine.target_mapping m
@@ -1235,6 +1230,21 @@ BEGIN
     RETURN QUERY SELECT r.list FROM pushmta_engine.read_view(
         format('SELECT ARRAY[%s] FROM unnest($1) k(user_key) JOIN %s m ON %s LIMIT 1', wanted, mapping.view_name, condition),
         array_remove(ARRAY[found_key], ''), false) r(list);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.view_of_person(bigint, text[]) IS
+    'What the view of its service''s target mapping says of the person of one subscription: a row of columns as texts, none for a person '
+    'whom it does not have; read as pushmta_reader, like everything of views.';
+
+CREATE FUNCTION pushmta_engine.console_read_view(token bytea, moment timestamptz, idle interval, subscription bigint, columns text[])
+    RETURNS SETOF text[] LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    -- It writes nothing: a view's code runs in read-only transactions.
+    IF NOT EXISTS (SELECT FROM console_session_of(token, moment, idle, false) s
+        WHERE NOT s.is_one_time AND s.user_role IN ('marketing', 'operate', 'admin')) THEN
+        RAISE EXCEPTION 'The session is over, or its user may not compose.' USING ERRCODE = 'PM090', HINT = 'Sign in again.';
+    END IF;
+    RETURN QUERY SELECT r.list FROM view_of_person(subscription, columns) r(list);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_read_view(bytea, timestamptz, interval, bigint, text[]) IS
     'What the view of its service''s target mapping says of the person of one subscription: a row of columns as texts, none for a person '

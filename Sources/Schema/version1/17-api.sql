@@ -97,6 +97,120 @@ COMMENT ON FUNCTION pushmta_engine.api_deliveries(bigint, bigint, integer[], int
     'Deliveries with ids in a range, newest first, with their counts. With applications given: only those that go to no other '
     'one.';
 
+CREATE FUNCTION pushmta_engine.api_forms(delivery bigint, names text[], only_applications integer[])
+    RETURNS TABLE (id integer, service_id integer, name text, label text, platform text, environment text, integration_key text,
+        bundle_id text, message_id_format text, external_account_id integer, credential_id bigint, variables text, sounds text,
+        connector text, uses_project_key boolean)
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT a.id, a.service_id, a.name, a.label, a.platform, a.environment, a.integration_key, a.bundle_id, a.message_id_format,
+            e.id, a.credential_id, a.variables::text, a.sounds::text, e.connector, coalesce(c.kind = 'fcm_project_key', false)
+        FROM application a
+        LEFT JOIN delivery_application x ON x.delivery_id = api_forms.delivery AND x.application_id = a.id
+        LEFT JOIN external_account e ON e.id = coalesce(x.external_account_id, a.external_account_id)
+        LEFT JOIN credential c ON c.id = a.credential_id
+        WHERE CASE WHEN api_forms.delivery IS NULL THEN a.name = ANY(names) ELSE x.delivery_id IS NOT NULL END
+            AND (only_applications IS NULL OR a.id = ANY(only_applications))
+        ORDER BY a.name $$;
+COMMENT ON FUNCTION pushmta_engine.api_forms(bigint, text[], integer[]) IS
+    'What decides the form of messages: the applications of a delivery (null: those of these names, as far as they are among the given '
+    'ones), with the connector of the account that they go over.';
+
+CREATE FUNCTION pushmta_engine.api_content(delivery bigint)
+    RETURNS TABLE (content text, continuous boolean, one_time_code boolean, has_validity boolean)
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT d.content::text, d.kind = 'continuous', d.one_time_code, d.valid_until IS NOT NULL
+        FROM pushmta_engine.delivery d WHERE d.id = api_content.delivery $$;
+COMMENT ON FUNCTION pushmta_engine.api_content(bigint) IS 'What a delivery says, and how it says it, for the API''s preview.';
+
+CREATE FUNCTION pushmta_engine.api_reader(seed_name text, wanted bigint, applications integer[])
+    RETURNS TABLE (id bigint, application_id integer, variables text, is_seed_only boolean)
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT s.id, s.application_id, d.variables::text, s.exclusion = 1 AND s.disabled_reason = 'seed'
+            AND token_bar(s.application_id, s.push_token) IS NULL
+        FROM subscription s LEFT JOIN seed d ON d.name = seed_name AND d.subscription_id = s.id
+        WHERE s.id = CASE WHEN seed_name IS NULL THEN wanted
+                ELSE (SELECT n.subscription_id FROM seed n WHERE n.name = seed_name) END
+            AND s.application_id = ANY(applications) $$;
+COMMENT ON FUNCTION pushmta_engine.api_reader(text, bigint, integer[]) IS
+    'The subscription, named by a seed address or (null) by its id, that the API shows a message for; no row if the applications have '
+    'none. Proofs go to one that is a seed''s only, although it is disabled.';
+
+CREATE FUNCTION pushmta_engine.api_reader_row(device bigint) RETURNS SETOF pushmta_engine.console_audience
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT * FROM console_audience s WHERE s.id = api_reader_row.device $$;
+COMMENT ON FUNCTION pushmta_engine.api_reader_row(bigint) IS
+    'A subscription without its push token: what the fields of a message are read from.';
+
+CREATE FUNCTION pushmta_engine.api_read_view(device bigint, columns text[]) RETURNS SETOF text[]
+    LANGUAGE sql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT r.list FROM view_of_person(device, columns) r(list) $$;
+COMMENT ON FUNCTION pushmta_engine.api_read_view(bigint, text[]) IS
+    'What the view of its service''s target mapping says of the person of one subscription, for the API''s preview.';
+
+CREATE FUNCTION pushmta_engine.api_prove_delivery(wanted bigint, seeds text[], devices bigint[], tokens text[], start boolean,
+    only_applications integer[]) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    missing text;
+BEGIN
+    SELECT w.name INTO missing FROM unnest(seeds) WITH ORDINALITY w(name, n)
+    WHERE NOT EXISTS (SELECT FROM seed s JOIN subscription b ON b.id = s.subscription_id
+        WHERE s.name = w.name AND (only_applications IS NULL OR b.application_id = ANY(only_applications)))
+    ORDER BY w.n LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'There is no seed address "%".', missing
+            USING ERRCODE = 'PM041', HINT = 'pushmta.seed lists them; pushmta.add_seed makes one.';
+    END IF;
+    RETURN pushmta.proof_delivery(delivery => wanted, seeds => seeds, subscription_ids => devices, push_tokens => tokens,
+        start => start);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.api_prove_delivery(bigint, text[], bigint[], text[], boolean, integer[]) IS
+    'What pushmta.proof_delivery does; of other applications than these (null: all) no seed address is known.';
+
+CREATE FUNCTION pushmta_engine.api_proofs(wanted bigint, highest bigint, most integer) RETURNS SETOF bigint
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT d.id FROM pushmta_engine.delivery d WHERE d.parent_delivery_id = wanted AND d.proof AND d.id <= highest
+        ORDER BY d.id DESC LIMIT most $$;
+COMMENT ON FUNCTION pushmta_engine.api_proofs(bigint, bigint, integer) IS
+    'The proofs of a delivery with ids up to one, newest first.';
+
+CREATE FUNCTION pushmta_engine.api_statistics(wanted bigint) RETURNS SETOF pushmta.delivery_statistics
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT * FROM pushmta.delivery_statistics s WHERE s.delivery_id = wanted $$;
+COMMENT ON FUNCTION pushmta_engine.api_statistics(bigint) IS 'The statistics of one delivery, as the API shows them.';
+
+CREATE FUNCTION pushmta_engine.api_statistics_by(wanted bigint, part text, skipped integer, most integer)
+    RETURNS TABLE (hour timestamptz, name text, sent bigint, failed bigint, ignored bigint, not_applicable bigint, canceled bigint,
+        unknown bigint, received bigint, received_unique bigint, opened bigint, opened_unique bigint, clicked bigint,
+        clicked_unique bigint)
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT p.* FROM -- One of them is read.
+        (SELECT h.hour, '' AS name, h.sent, h.failed, h.ignored, h.not_applicable, h.canceled, h.unknown, h.received, h.received_unique,
+            h.opened, h.opened_unique, h.clicked, h.clicked_unique
+        FROM pushmta.delivery_statistics_by_hour h WHERE h.delivery_id = wanted AND part = 'hour'
+        UNION ALL
+        SELECT NULL, coalesce(a.application, ''), a.sent, a.failed, a.ignored, a.not_applicable, a.canceled, a.unknown, a.received,
+            a.received_unique, a.opened, a.opened_unique, a.clicked, a.clicked_unique
+        FROM pushmta.delivery_statistics_by_application a WHERE a.delivery_id = wanted AND part = 'application'
+        UNION ALL
+        SELECT NULL, v.app_version, v.sent, v.failed, v.ignored, v.not_applicable, v.canceled, v.unknown, v.received, v.received_unique,
+            v.opened, v.opened_unique, v.clicked, v.clicked_unique
+        FROM pushmta.delivery_statistics_by_version v WHERE v.delivery_id = wanted AND part = 'version'
+        UNION ALL
+        SELECT NULL, l.locale, l.sent, l.failed, l.ignored, l.not_applicable, l.canceled, l.unknown, l.received, l.received_unique,
+            l.opened, l.opened_unique, l.clicked, l.clicked_unique
+        FROM pushmta.delivery_statistics_by_locale l WHERE l.delivery_id = wanted AND part = 'locale') p
+        ORDER BY p.hour, p.name COLLATE "C" OFFSET skipped LIMIT most $$;
+COMMENT ON FUNCTION pushmta_engine.api_statistics_by(bigint, text, integer, integer) IS
+    'The statistics of one delivery in parts: by hour, application, version or locale, in their order.';
+
+CREATE FUNCTION pushmta_engine.api_failures(wanted bigint, skipped integer, most integer) RETURNS SETOF pushmta.delivery_failures
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT * FROM pushmta.delivery_failures f WHERE f.delivery_id = wanted
+        ORDER BY f.application, f.status, f.failure_type, f.failure_reason, f.reason COLLATE "C" OFFSET skipped LIMIT most $$;
+COMMENT ON FUNCTION pushmta_engine.api_failures(bigint, integer, integer) IS
+    'What kept messages of one delivery from being sent, in an order that stays.';
+
 CREATE FUNCTION pushmta_engine.api_highest_number(wanted bigint) RETURNS integer
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
         SELECT greatest(

@@ -113,17 +113,25 @@ extension Store {
     public func apiDeliveries(ids: ClosedRange<Int64>, applications: [Int32]?, limit: Int32) async throws
         -> [APIDeliveryRow]
     {
+        try await apiDeliveries(
+            from: "pushmta_engine.api_deliveries($1, $2, $3::integer[], $4::integer) d",
+            [
+                .int64(ids.lowerBound), .int64(ids.upperBound), applications.map(PostgresValue.int32Array) ?? .null,
+                .int32(limit),
+            ]
+        )
+    }
+
+    /// - Parameter source: what gives rows `d` of `api_deliveries`.
+    func apiDeliveries(from source: String, _ parameters: [PostgresValue]) async throws -> [APIDeliveryRow] {
         let result = try await query(
             """
             SELECT d.id, d.label, d.kind, d.state, d.state_reason, d.priority, d.target, d.excluded, d.pending, d.sent, d.failed,
                 d.ignored, d.not_applicable, d.canceled, d.unknown, d.prepared, d.created_at, d.start_at, d.started_at,
                 d.finished_at, d.valid_until, d.snapshot_at, d.applications, d.parent_id, d.one_time_code, d.seeds
-            FROM pushmta_engine.api_deliveries($1, $2, $3::integer[], $4::integer) d
+            FROM \(source)
             """,
-            [
-                .int64(ids.lowerBound), .int64(ids.upperBound), applications.map(PostgresValue.int32Array) ?? .null,
-                .int32(limit),
-            ]
+            parameters
         )
         return try all(result, Self.apiDelivery)
     }

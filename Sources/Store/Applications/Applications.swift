@@ -75,6 +75,41 @@ extension ApplicationRow {
         declared?.completed(content: content, platform: platform) ?? content
     }
 
+    /// The form of its messages over a connector; nil for that of its platform.
+    public func format(over connector: Connector?, usesProjectKey: Bool = false) -> PayloadFormat {
+        PayloadFormat(
+            connector: connector ?? (platform == .ios ? .iosHTTP2 : .androidV1),
+            usesProjectKey: usesProjectKey
+        )
+    }
+
+    /// A content as children render it for this application, for people to look at; throws what they would refuse.
+    ///
+    /// - Parameters:
+    ///   - connector: that of its account; nil for that of its platform.
+    ///   - delivery: the id in its messages. The longest one, unless it is known: what fits with it fits with every other.
+    ///   - isContinuous: whether a continuous delivery says it.
+    ///   - carriesValidity: whether its messages have an end.
+    public func template(
+        of json: String,
+        over connector: Connector?,
+        usesProjectKey: Bool = false,
+        delivery: Int64 = .max,
+        isContinuous: Bool = false,
+        carriesValidity: Bool = false
+    ) throws(ContentError) -> LocalisedTemplate {
+        let unknown = problems(content: json)
+        if !unknown.isEmpty { throw ContentError(problems: unknown) }
+        let document = try PushContent(json: completed(content: json))
+        return try LocalisedTemplate.compile(
+            content: isContinuous ? document.ofContinuous : document,
+            format: format(over: connector, usesProjectKey: usesProjectKey),
+            deliveryID: delivery,
+            messageIDFormat: messageIDFormat,
+            carriesValidity: carriesValidity
+        )
+    }
+
     /// Nil if they are stored in a form that this program does not know: a delivery then goes as its content is.
     private var declared: ApplicationDeclarations? {
         try? ApplicationDeclarations(variables: variables, sounds: sounds, parameters: "[]")

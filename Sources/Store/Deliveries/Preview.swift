@@ -8,13 +8,16 @@ public struct PreviewAddress: Sendable, Hashable {
     /// Its application.
     public let applicationID: Int32
     /// The values of its seed address for the message's fields, a JSON object; nil for none.
-    public let variables: String?
+    public var variables: String?
+    /// Whether it is there for a seed address alone, as far as that was asked: proofs go to it, although it is disabled.
+    public let isSeedOnly: Bool
 
     /// A subscription to show a message for.
-    public init(subscriptionID: Int64, applicationID: Int32, variables: String? = nil) {
+    public init(subscriptionID: Int64, applicationID: Int32, variables: String? = nil, isSeedOnly: Bool = false) {
         self.subscriptionID = subscriptionID
         self.applicationID = applicationID
         self.variables = variables
+        self.isSeedOnly = isSeedOnly
     }
 }
 
@@ -114,7 +117,7 @@ extension Store {
     }
 }
 
-/// What a message for somebody in the console's composer is rendered with: read as a child reads it, without the push token.
+/// What a message for somebody in the console's composer, or by the API, is rendered with: read as a child reads it, without the push token.
 public struct ReaderValues: Sendable, Hashable {
     /// The values of the content's fields, by name.
     public let values: [String: String]
@@ -160,23 +163,69 @@ extension Store {
         by actor: ConsoleActor,
         timeout: Duration? = nil
     ) async throws -> ReaderValues {
-        let fields = MessageFields(names: names, withLocale: true, areOneTimeCodes: areOneTimeCodes)
+        try await readerValues(
+            address,
+            fields: MessageFields(names: names, withLocale: true, areOneTimeCodes: areOneTimeCodes),
+            from: "pushmta_engine.console_audience",
+            timeout
+        ) { columns in
+            PostgresStatement(
+                "SELECT r FROM pushmta_engine.console_read_view($1, \(Self.momentAndIdle), $4, $5) r",
+                actor.values + [.int64(address.subscriptionID), .textArray(columns)],
+                prepare: false
+            )
+        }
+    }
+
+    /// The values of a subscription for a content's fields, by the rights of the web process's role.
+    ///
+    /// - Parameter timeout: how long the view of a target mapping may take.
+    public func apiReaderValues(
+        _ address: PreviewAddress,
+        fields names: [String],
+        areOneTimeCodes: Bool,
+        timeout: Duration
+    ) async throws -> ReaderValues {
+        try await readerValues(
+            address,
+            fields: MessageFields(names: names, withLocale: true, areOneTimeCodes: areOneTimeCodes),
+            from: "pushmta_engine.api_reader_row($1)",
+            timeout
+        ) { columns in
+            PostgresStatement(
+                "SELECT r FROM pushmta_engine.api_read_view($1, $2) r",
+                [.int64(address.subscriptionID), .textArray(columns)],
+                prepare: false
+            )
+        }
+    }
+
+    /// - Parameters:
+    ///   - table: what has the columns of subscriptions that fields are read from.
+    ///   - view: reads columns of the target mapping's view.
+    private func readerValues(
+        _ address: PreviewAddress,
+        fields: MessageFields,
+        from table: String,
+        _ timeout: Duration?,
+        view: ([String]) -> PostgresStatement
+    ) async throws -> ReaderValues {
         var loaded = try await loadSubscription(
             address.subscriptionID,
             fields,
             address.variables,
             "SELECT \(LoadDecision.sql(fields)), ''::text",
-            from: "pushmta_engine.console_audience"
+            from: table
         )
         var problem: LoadProblem?
         do {
-            try await fill(&loaded, fields, by: actor, timeout)
+            try await fill(&loaded, fields, timeout, view: view)
         } catch {
             problem = LoadProblem(error)
             if problem?.scope == .connection { throw error }
         }
         var values: [String: String] = [:]
-        for (place, name) in names.enumerated() where !loaded.fields[place].isNull(0) {
+        for (place, name) in fields.names.enumerated() where !loaded.fields[place].isNull(0) {
             values[name] = loaded.fields[place].string(0)
         }
         return ReaderValues(
@@ -188,23 +237,16 @@ extension Store {
     }
 
     /// Fills in what the view says of the one subscription and nothing else has, as `fill` does for the messages of a part. Here the
-    /// database itself looks the person up, as the console may not read views.
+    /// database itself looks the person up, as neither the console nor the web process may read views.
     private func fill(
         _ loaded: inout LoadedPart,
         _ fields: MessageFields,
-        by actor: ConsoleActor,
-        _ timeout: Duration?
+        _ timeout: Duration?,
+        view: ([String]) -> PostgresStatement
     ) async throws {
         let wanted = fields.columnsOfView.filter { loaded.fields[$0.place].isNull(0) }
         guard !wanted.isEmpty else { return }
-        let rows = try await views.read(
-            PostgresStatement(
-                "SELECT r FROM pushmta_engine.console_read_view($1, \(Self.momentAndIdle), $4, $5) r",
-                actor.values + [.int64(loaded.subscriptionIDs[0]), .textArray(wanted.map(\.column))],
-                prepare: false
-            ),
-            timeout: timeout
-        )
+        let rows = try await views.read(view(wanted.map(\.column)), timeout: timeout)
         guard let row = rows.first else { return }
         guard row.count == wanted.count else {
             throw StoreError(.unexpectedAnswer, "A target mapping's view was read as \(row.count) columns.")

@@ -51,6 +51,8 @@ struct APIRoute: Sendable {
     var details = ""
     /// What a key needs for it; nil: no key is needed.
     let scope: APIScope?
+    /// What it needs besides; nil: nothing.
+    var secondScope: APIScope?
     var body = Body.none
     /// What its body may have, where the general limit is less.
     var mostBodyBytes = 0

@@ -67,6 +67,7 @@ struct OpenAPIDocument {
         let entries = [
             OpenAPISchemas.common, OpenAPISchemas.devices, OpenAPISchemas.deliveries, OpenAPISchemas.messages,
             OpenAPISchemas.seeds, OpenAPISchemas.exclusions, OpenAPISchemas.templates,
+            OpenAPISchemas.checks, OpenAPISchemas.proofs, OpenAPISchemas.statistics, OpenAPISchemas.previews,
         ]
         .flatMap { text -> [JSONEntry] in
             guard case .object(let entries) = JSONValue.stored(text) else { return [] }
@@ -116,7 +117,8 @@ struct OpenAPIOperation {
     }
 
     private var security: [JSONValue] {
-        route.scope.map { [.members(("key", .texts([$0.rawValue])))] } ?? []
+        let scopes = [route.scope, route.secondScope].compactMap { $0?.rawValue }
+        return scopes.isEmpty ? [] : [.members(("key", .texts(scopes)))]
     }
 
     private static func parameter(_ parameter: APIRoute.Parameter) -> JSONValue {

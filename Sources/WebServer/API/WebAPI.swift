@@ -53,6 +53,8 @@ public final class WebAPI: Sendable {
             + OutcomeRoutes(database: database).routes + MessageRoutes(database: database).routes
             + SeedRoutes(database: database).routes + ExclusionRoutes(database: database).routes
             + TemplateRoutes(database: database).routes
+            + CheckRoutes(database: database).routes + ProofRoutes(database: database).routes
+            + StatisticRoutes(database: database).routes + PreviewRoutes(database: database).routes
         let documentRoute = OpenAPIDocument.route(handle: { _ in APIReply() })
         let document = OpenAPIDocument(routes: described + [documentRoute], version: version).json
         self.document = document.compactText
@@ -107,7 +109,9 @@ public final class WebAPI: Sendable {
         if let scope = route.scope {
             let verified = try await keyring.verify(request.headers[.authorization], from: context.limited)
             context.connection.pipeline.fireUserInboundEventTriggered(KeyAccepted())
-            guard verified.scopes.contains(scope) else { throw APIProblem.missingScope(scope) }
+            for needed in [scope, route.secondScope ?? scope] where !verified.scopes.contains(needed) {
+                throw APIProblem.missingScope(needed)
+            }
             key = verified
         }
         // Nobody gets here without a key that may do this.

@@ -82,6 +82,8 @@ import Testing
             "add_exclusions", "add_seed", "add_template", "create_delivery_from_template", "create_exclusion_list",
             "duplicate_template", "remove_exclusions", "remove_seed", "remove_template", "set_one_time_code",
             "api_exclusion_lists", "api_find_exclusions", "api_remove_list", "api_seeds", "api_templates",
+            "check_delivery", "api_content", "api_failures", "api_forms", "api_proofs", "api_prove_delivery",
+            "api_read_view", "api_reader", "api_reader_row", "api_statistics", "api_statistics_by", "code_exclusion",
         ]
         #expect(names == wanted, "\(names.symmetricDifference(wanted))")
     }

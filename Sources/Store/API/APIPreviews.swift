@@ -1,0 +1,118 @@
+import Content
+import PostgresClient
+import PushCore
+
+/// What decides the form of an application's messages.
+public struct MessageForm: Sendable {
+    /// The application.
+    public let application: ApplicationRow
+    /// The protocol of the account that its messages go over; nil if it has none yet.
+    public let connector: Connector?
+    /// Whether its credential is a project key of FCM's legacy API.
+    public let usesProjectKey: Bool
+
+    /// The form of its messages.
+    public var format: PayloadFormat { application.format(over: connector, usesProjectKey: usesProjectKey) }
+
+    /// A content as children render it for the application; throws what they would refuse.
+    ///
+    /// - Parameter delivery: what says it; nil for a content that is no delivery yet.
+    public func template(of json: String, delivery: APIContent? = nil) throws(ContentError) -> LocalisedTemplate {
+        try application.template(
+            of: json,
+            over: connector,
+            usesProjectKey: usesProjectKey,
+            delivery: delivery?.id ?? .max,
+            isContinuous: delivery?.isContinuous ?? false,
+            carriesValidity: delivery?.carriesValidity ?? false
+        )
+    }
+}
+
+/// What a delivery says, and how.
+public struct APIContent: Sendable {
+    /// The delivery.
+    public let id: Int64
+    /// Its content, JSON.
+    public let json: String
+    /// Whether messages are added to it one by one.
+    public let isContinuous: Bool
+    /// Whether it goes to those who opted out, too.
+    public let isOneTimeCode: Bool
+    /// Whether its messages have an end.
+    public let carriesValidity: Bool
+}
+
+extension Store {
+    /// The applications of a delivery, with what decides the form of its messages.
+    public func messageForms(delivery id: Int64) async throws -> [MessageForm] {
+        try await messageForms([.int64(id), .null, .null])
+    }
+
+    /// Those of some applications that are among the given ones (nil: all), by name.
+    public func messageForms(named names: [String], among applications: [Int32]?) async throws -> [MessageForm] {
+        try await messageForms([
+            .null, .textArray(names), applications.map(PostgresValue.int32Array) ?? .null,
+        ])
+    }
+
+    private func messageForms(_ parameters: [PostgresValue]) async throws -> [MessageForm] {
+        let result = try await query(
+            """
+            SELECT a.id, a.service_id, a.name, a.label, a.platform, a.environment, a.integration_key, a.bundle_id, a.message_id_format,
+                a.external_account_id, a.credential_id, a.variables, a.sounds, a.connector, a.uses_project_key
+            FROM pushmta_engine.api_forms($1::bigint, $2::text[], $3::integer[]) a
+            """,
+            parameters
+        )
+        return try all(result) { rows, row in
+            MessageForm(
+                application: try ApplicationRow(rows, row),
+                connector: try rows.textOrNil(row, ApplicationRow.columnCount).flatMap(Connector.init(rawValue:)),
+                usesProjectKey: try rows.bool(row, ApplicationRow.columnCount + 1)
+            )
+        }
+    }
+
+    /// What a delivery says.
+    public func apiContent(delivery id: Int64) async throws -> APIContent {
+        try first(
+            try await query(
+                """
+                SELECT c.content, c.continuous, c.one_time_code, c.has_validity OR c.continuous FROM pushmta_engine.api_content($1) c
+                """,
+                [.int64(id)]
+            ),
+            orThrow: "There is no delivery \(id)."
+        ) { rows, row in
+            APIContent(
+                id: id,
+                json: try rows.text(row, 0),
+                isContinuous: try rows.bool(row, 1),
+                isOneTimeCode: try rows.bool(row, 2),
+                carriesValidity: try rows.bool(row, 3)
+            )
+        }
+    }
+
+    /// The subscription that the API shows a message for; nil if the applications have no such one.
+    ///
+    /// - Parameter seed: the name of a seed address; nil for a subscription by its id.
+    public func apiReader(seed: String?, device: Int64?, applications: [Int32]) async throws -> PreviewAddress? {
+        let result = try await query(
+            """
+            SELECT r.id, r.application_id, r.variables, r.is_seed_only
+            FROM pushmta_engine.api_reader($1::text, $2::bigint, $3) r
+            """,
+            [.textOrNull(seed), .int64OrNull(device), .int32Array(applications)]
+        )
+        return try all(result) { rows, row in
+            PreviewAddress(
+                subscriptionID: try rows.int64(row, 0),
+                applicationID: try rows.int32(row, 1),
+                variables: try rows.textOrNil(row, 2),
+                isSeedOnly: try rows.bool(row, 3)
+            )
+        }.first
+    }
+}

@@ -1,0 +1,148 @@
+import PostgresClient
+import PushCore
+
+/// What became of messages, and what devices said of them: messages, and hits.
+public struct StatisticCounts: Sendable, Hashable {
+    /// By the columns of `pushmta.delivery_statistics`, in ``names``' order.
+    let values: [Int64]
+
+    /// The columns.
+    static let names = [
+        "sent", "failed", "ignored", "not_applicable", "canceled", "unknown", "received", "received_unique", "opened",
+        "opened_unique", "clicked", "clicked_unique",
+    ]
+
+    /// The counts with the names that they have in JSON.
+    public var named: [(name: String, count: Int64)] {
+        zip(Self.names, values).map { name, count in
+            let words = name.split(separator: "_")
+            return (words[0] + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined(), count)
+        }
+    }
+
+    static func columns(of table: String) -> String { names.map { "\(table).\($0)" }.joined(separator: ", ") }
+
+    init(_ rows: PostgresResult, _ row: Int, from column: Int) throws {
+        values = try Self.names.indices.map { try rows.int64(row, column + $0) }
+    }
+}
+
+/// The statistics of a delivery.
+public struct APIStatisticRow: Sendable {
+    /// Messages made so far.
+    public let target: Int64
+    /// People left out at preparation.
+    public let excluded: Int64
+    /// What became of its messages.
+    public let counts: StatisticCounts
+    /// When it began, nil before.
+    public let startedAt: DatabaseTime?
+    /// When it ended, nil before.
+    public let finishedAt: DatabaseTime?
+    /// Whether all outcomes are counted; hits may come later.
+    public let isComplete: Bool
+}
+
+/// What statistics of a delivery can be told apart by.
+public enum StatisticPart: String, Sendable, CaseIterable {
+    /// Hours, in UTC.
+    case hour
+    /// Its applications.
+    case application
+    /// Versions of the app.
+    case version
+    /// Languages of devices.
+    case locale
+}
+
+/// A part of the statistics of a delivery.
+public struct StatisticPartRow: Sendable {
+    /// The hour's beginning; nil for other parts.
+    public let hour: DatabaseTime?
+    /// The name of an application, a version or a locale; "" if it is not known, and for hours.
+    public let name: String
+    /// What became of its messages.
+    public let counts: StatisticCounts
+}
+
+/// Messages of a delivery that were not sent for one reason.
+public struct FailureRow: Sendable {
+    /// The application; "" if it is not known.
+    public let application: String
+    /// How they ended.
+    public let status: String
+    /// `ignored`, `soft` or `hard`; nil for what is no failure.
+    public let failureType: String?
+    /// The kind of failure in words; nil for what is no failure.
+    public let failureReason: String?
+    /// The gateway's reason or ours, "" for none.
+    public let reason: String
+    /// How many there are.
+    public let messages: Int64
+}
+
+extension Store {
+    /// The statistics of a delivery.
+    public func apiStatistics(delivery id: Int64) async throws -> APIStatisticRow {
+        try first(
+            try await query(
+                """
+                SELECT s.target, s.excluded, s.started_at, s.finished_at, s.complete, \(StatisticCounts.columns(of: "s"))
+                FROM pushmta_engine.api_statistics($1) s
+                """,
+                [.int64(id)]
+            ),
+            orThrow: "There is no delivery \(id)."
+        ) { rows, row in
+            APIStatisticRow(
+                target: try rows.int64(row, 0),
+                excluded: try rows.int64(row, 1),
+                counts: try StatisticCounts(rows, row, from: 5),
+                startedAt: try rows.timeOrNil(row, 2),
+                finishedAt: try rows.timeOrNil(row, 3),
+                isComplete: try rows.bool(row, 4)
+            )
+        }
+    }
+
+    /// The statistics of a delivery in parts, some of them.
+    public func apiStatistics(delivery id: Int64, by part: StatisticPart, offset: Int32, limit: Int32) async throws
+        -> [StatisticPartRow]
+    {
+        let result = try await query(
+            """
+            SELECT s.hour, s.name, \(StatisticCounts.columns(of: "s"))
+            FROM pushmta_engine.api_statistics_by($1, $2, $3::integer, $4::integer) s
+            """,
+            [.int64(id), .text(part.rawValue), .int32(offset), .int32(limit)]
+        )
+        return try all(result) { rows, row in
+            StatisticPartRow(
+                hour: try rows.timeOrNil(row, 0),
+                name: try rows.text(row, 1),
+                counts: try StatisticCounts(rows, row, from: 2)
+            )
+        }
+    }
+
+    /// What kept messages of a delivery from being sent, some of it.
+    public func apiFailures(delivery id: Int64, offset: Int32, limit: Int32) async throws -> [FailureRow] {
+        let result = try await query(
+            """
+            SELECT coalesce(f.application, ''), f.status, f.failure_type, f.failure_reason, coalesce(f.reason, ''), f.messages
+            FROM pushmta_engine.api_failures($1, $2::integer, $3::integer) f
+            """,
+            [.int64(id), .int32(offset), .int32(limit)]
+        )
+        return try all(result) { rows, row in
+            FailureRow(
+                application: try rows.text(row, 0),
+                status: try rows.text(row, 1),
+                failureType: try rows.textOrNil(row, 2),
+                failureReason: try rows.textOrNil(row, 3),
+                reason: try rows.text(row, 4),
+                messages: try rows.int64(row, 5)
+            )
+        }
+    }
+}

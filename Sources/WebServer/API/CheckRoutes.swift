@@ -1,0 +1,111 @@
+import Content
+import HTTPTypes
+import PushCore
+import Store
+
+/// `/deliveries/{id}/check` and `/content/check`: what would keep messages from being sent.
+struct CheckRoutes: Sendable {
+    let database: APIDatabase
+
+    /// More problems than these help nobody.
+    static let mostProblems = 100
+    /// The content is compiled for each of them.
+    private static let mostApplications = 100
+    static let longestName = 1_000
+
+    var routes: [APIRoute] {
+        [
+            APIRoute(
+                method: .get,
+                path: "/deliveries/{id}/check",
+                operation: "checkDelivery",
+                summary: "What keeps a delivery from being sent",
+                details:
+                    "As far as it is known before the preparation, and what the last preparation found: content, filter, target, applications with their accounts and credentials. At most \(Self.mostProblems) problems.",
+                scope: .readDeliveries,
+                parameters: [APIRoute.idParameter],
+                answers: [200: "Check"],
+                problems: [.notFound],
+                handle: checkDelivery
+            ),
+            APIRoute(
+                method: .post,
+                path: "/content/check",
+                operation: "checkContent",
+                summary: "What is wrong with a content, before there is a delivery",
+                details:
+                    "With applications it is also compiled for each of them: what it says to their platforms, the variables and sounds that they declare, and its size. At most \(Self.mostProblems) problems.",
+                scope: .writeDeliveries,
+                body: .required(schema: "ContentToCheck"),
+                answers: [200: "Check"],
+                problems: [.notFound],
+                handle: checkContent
+            ),
+        ]
+    }
+
+    private func checkDelivery(_ call: APICall) async throws -> APIReply {
+        var query = call.query
+        try query.close()
+        let id = try call.id("delivery")
+        let problems = try await database.run { store in
+            _ = try await store.apiDelivery(id, for: call)
+            return try await store.checkDelivery(id, most: Int32(Self.mostProblems))
+        }
+        return Self.reply(problems)
+    }
+
+    private func checkContent(_ call: APICall) async throws -> APIReply {
+        var query = call.query
+        try query.close()
+        var reader = JSONReader(call.body)
+        let content = reader.object("content", required: true)?.compactText ?? "{}"
+        let names = reader.textList("applications", 0...Self.mostApplications, most: Self.longestName) ?? []
+        try reader.close()
+        let forms =
+            names.isEmpty
+            ? [] : try await database.run { try await $0.messageForms(named: names, among: call.applications) }
+        if let missing = names.first(where: { name in !forms.contains { $0.application.name == name } }) {
+            throw APIProblem.notFound("application “\(missing)”")
+        }
+        var problems = PushContent.validate(json: content)
+        if problems.isEmpty {
+            for form in forms {
+                do throws(ContentError) {
+                    _ = try form.template(of: content)
+                } catch {
+                    problems += error.problems.filter { !problems.contains($0) }
+                }
+            }
+        }
+        return Self.reply(problems.prefix(Self.mostProblems).map(DeliveryProblem.init))
+    }
+
+    private static func reply(_ problems: [DeliveryProblem]) -> APIReply {
+        APIReply(
+            .ok,
+            .members(("ok", .boolean(problems.isEmpty)), ("problems", .array(problems.map(\.json))))
+        )
+    }
+}
+
+extension ContentProblem {
+    /// Its key as a JSON Pointer into the content.
+    var pointer: String { key.isEmpty ? "" : "/" + key.split(separator: ".").joined(separator: "/") }
+}
+
+extension DeliveryProblem {
+    /// Something wrong with a content.
+    init(_ problem: ContentProblem) {
+        self.init(subject: "content", pointer: problem.pointer, problem: problem.cause, remedy: problem.remedy)
+    }
+
+    var json: JSONValue {
+        .members(
+            ("subject", .string(subject)),
+            ("path", .filledText(pointer)),
+            ("problem", .string(problem)),
+            ("remedy", .filledText(remedy))
+        )
+    }
+}

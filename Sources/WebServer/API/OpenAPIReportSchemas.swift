@@ -1,0 +1,201 @@
+/// The schemas of checks, proofs, statistics and previews.
+extension OpenAPISchemas {
+    static let checks = #"""
+        {
+          "ContentToCheck": {
+            "type": "object",
+            "examples": [{"content": {"android": {"title": "Sale", "body": "From today"}}, "applications": ["shop-android"]}],
+            "required": ["content"],
+            "additionalProperties": false,
+            "properties": {
+              "content": {"type": "object", "additionalProperties": true, "description": "As that of a delivery."},
+              "applications": {"type": "array", "maxItems": 100, "items": {"type": "string", "maxLength": 250, "pattern": "^[^\\u0000]*$"},
+                "description": "The names of those that it is to go to."}
+            }
+          },
+          "DeliveryProblem": {
+            "type": "object",
+            "required": ["subject", "path", "problem", "remedy"],
+            "properties": {
+              "subject": {"enum": ["content", "filter", "application", "target", "start", "device", "mapping"], "description": "What it is about."},
+              "path": {"type": ["string", "null"], "minLength": 1, "description": "A JSON Pointer into the content; null for the whole of it, and for what is no content."},
+              "problem": {"type": "string", "minLength": 1},
+              "remedy": {"$ref": "#/components/schemas/TextOrNull", "description": "What to do about it."}
+            }
+          },
+          "Check": {
+            "type": "object",
+            "examples": [{"ok": false, "problems": [{"subject": "content", "path": "/ios/titel", "problem": "it is no key of this section", "remedy": "write title"}]}],
+            "required": ["ok", "problems"],
+            "properties": {
+              "ok": {"type": "boolean", "description": "Whether there is no problem that is known now."},
+              "problems": {"type": "array", "items": {"$ref": "#/components/schemas/DeliveryProblem"}}
+            }
+          }
+        }
+        """#
+
+    static let proofs = #"""
+        {
+          "NewProof": {
+            "type": "object",
+            "examples": [{"seeds": ["ada-phone"]}],
+            "additionalProperties": false,
+            "properties": {
+              "seeds": {"type": "array", "minItems": 1, "maxItems": 100, "items": {"type": "string", "maxLength": 250, "pattern": "^[^\\u0000]*$"},
+                "description": "Names of seed addresses."},
+              "deviceIds": {"type": "array", "minItems": 1, "maxItems": 100, "items": {"$ref": "#/components/schemas/Id"}},
+              "pushTokens": {"type": "array", "minItems": 1, "maxItems": 100, "items": {"type": "string", "maxLength": 2000, "pattern": "^[^\\u0000]*$"},
+                "description": "Tokens of devices in the delivery's applications."},
+              "start": {"type": "boolean", "default": true, "description": "Whether it is sent at once."}
+            }
+          }
+        }
+        """#
+
+    static let previews = #"""
+        {
+          "NewPreview": {
+            "type": "object",
+            "examples": [{"deviceId": 70, "variables": {"firstName": "Ada"}}],
+            "additionalProperties": false,
+            "not": {"required": ["seed", "deviceId"]},
+            "properties": {\#(previewMembers)}
+          },
+          "NewContentPreview": {
+            "type": "object",
+            "examples": [{"content": {"android": {"title": "Hello {{firstName}}"}}, "application": "shop-android", "seed": "ada-phone"}],
+            "required": ["content", "application"],
+            "additionalProperties": false,
+            "not": {"required": ["seed", "deviceId"]},
+            "properties": {
+              "content": {"type": "object", "additionalProperties": true, "description": "As that of a delivery."},
+              \#(previewMembers)
+            }
+          },
+          "Preview": {
+            "type": "object",
+            "examples": [{"application": "shop-ios", "platform": "ios", "format": "apns", "deviceId": 70, "locale": null, "payload": {"aps": {"alert": {"title": "Hello Ada"}}}, "size": 45, "limit": 4096, "sendable": true, "problems": []}],
+            "required": ["application", "platform", "format", "deviceId", "locale", "payload", "size", "limit", "sendable", "problems"],
+            "properties": {
+              "application": {"type": "string"},
+              "platform": {"$ref": "#/components/schemas/Platform"},
+              "format": {"enum": ["apns", "apns-binary", "fcm-v1", "fcm-legacy"], "description": "The form of the payload, by the application's account."},
+              "deviceId": {"type": ["integer", "null"]},
+              "locale": {"$ref": "#/components/schemas/TextOrNull", "description": "The variant of the content; null: that for everybody."},
+              "payload": {"type": ["object", "null"], "additionalProperties": true, "description": "null where the content cannot be rendered."},
+              "size": {"type": ["integer", "null"], "minimum": 0, "description": "Bytes of the payload, as the gateway counts them."},
+              "limit": {"type": ["integer", "null"], "minimum": 0, "description": "Bytes that the gateway takes."},
+              "sendable": {"type": "boolean", "description": "Whether there is no problem."},
+              "problems": {"type": "array", "items": {"$ref": "#/components/schemas/DeliveryProblem"}}
+            }
+          }
+        }
+        """#
+
+    private static let previewMembers = #"""
+        "application": {"type": "string", "maxLength": 250, "pattern": "^[^\\u0000]*$", "description": "Its name. Needed where the content goes to several and no device is named."},
+              "deviceId": {"$ref": "#/components/schemas/Id", "description": "Whom it is shown for."},
+              "seed": {"type": "string", "minLength": 1, "maxLength": 250, "pattern": "^[^\\u0000]*$", "description": "The name of a seed address, whom it is shown for."},
+              "variables": {"type": "object", "additionalProperties": true, "description": "Values for the fields of the content, without the character U+0000 anywhere."},
+              "locale": {"type": "string", "maxLength": 64, "pattern": "^[A-Za-z0-9_@=;.-]*$", "description": "A language tag such as fr-CA; without it that of the device."}
+        """#
+
+    static let statistics = #"""
+        {
+          "StatisticCounts": {
+            "type": "object",
+            "description": "sent to unknown are messages. received, opened and clicked are what devices said; with Unique, the messages of which they said so. The SDKs make no difference between opened and clicked.",
+            "required": ["sent", "failed", "ignored", "notApplicable", "canceled", "unknown", "received", "receivedUnique", "opened",
+              "openedUnique", "clicked", "clickedUnique"],
+            "properties": {
+              "sent": {"type": "integer"},
+              "failed": {"type": "integer"},
+              "ignored": {"type": "integer"},
+              "notApplicable": {"type": "integer"},
+              "canceled": {"type": "integer"},
+              "unknown": {"type": "integer"},
+              "received": {"type": "integer"},
+              "receivedUnique": {"type": "integer"},
+              "opened": {"type": "integer"},
+              "openedUnique": {"type": "integer"},
+              "clicked": {"type": "integer"},
+              "clickedUnique": {"type": "integer"}
+            }
+          },
+          "Statistics": {
+            "type": "object",
+            "examples": [{"deliveryId": 100, "target": 3, "excluded": 0, "counts": \#(counts), "startedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": "2026-11-24T18:00:02.000000Z", "complete": true}],
+            "required": ["deliveryId", "target", "excluded", "counts", "startedAt", "finishedAt", "complete"],
+            "properties": {
+              "deliveryId": {"$ref": "#/components/schemas/Id"},
+              "target": {"type": "integer", "minimum": 0},
+              "excluded": {"type": "integer", "minimum": 0, "description": "People who were left out at preparation."},
+              "counts": {"$ref": "#/components/schemas/StatisticCounts"},
+              "startedAt": {"$ref": "#/components/schemas/TimeOrNull"},
+              "finishedAt": {"$ref": "#/components/schemas/TimeOrNull"},
+              "complete": {"type": "boolean", "description": "Whether the outcomes of all messages are counted."}
+            }
+          },
+          \#(part("HourStatistics", "hours", "hour", "Time", #""2026-11-24T18:00:00.000000Z""#)),
+          \#(part("ApplicationStatistics", "applications", "application", "TextOrNull", #""shop-android""#)),
+          \#(part("VersionStatistics", "versions", "version", "TextOrNull", #""4.2""#)),
+          \#(part("LocaleStatistics", "locales", "locale", "TextOrNull", #""fr-CA""#)),
+          "FailureStatistics": {
+            "type": "object",
+            "examples": [{"deliveryId": 100, "next": null, "failures": [{"application": "shop-android", "status": "failed", "failureType": "hard", "failureReason": "User unknown", "reason": "UNREGISTERED", "messages": 2}]}],
+            "required": ["deliveryId", "next", "failures"],
+            "properties": {
+              "deliveryId": {"$ref": "#/components/schemas/Id"},
+              "next": {"type": ["integer", "null"], "description": "The parameter offset of the following page."},
+              "failures": {
+                "type": "array",
+                "items": {
+                  "type": "object",
+                  "required": ["application", "status", "failureType", "failureReason", "reason", "messages"],
+                  "properties": {
+                    "application": {"$ref": "#/components/schemas/TextOrNull"},
+                    "status": {"$ref": "#/components/schemas/MessageStatus"},
+                    "failureType": {"enum": ["ignored", "soft", "hard", null]},
+                    "failureReason": {"$ref": "#/components/schemas/TextOrNull"},
+                    "reason": {"$ref": "#/components/schemas/TextOrNull", "description": "The gateway's words, or the engine's."},
+                    "messages": {"type": "integer"}
+                  }
+                }
+              }
+            }
+          }
+        }
+        """#
+
+    private static let counts =
+        #"{"sent": 2, "failed": 1, "ignored": 0, "notApplicable": 0, "canceled": 0, "unknown": 0, "received": 1, "receivedUnique": 1, "opened": 1, "openedUnique": 1, "clicked": 1, "clickedUnique": 1}"#
+
+    /// A page of statistics in parts.
+    private static func part(_ name: String, _ list: String, _ key: String, _ schema: String, _ example: String)
+        -> String
+    {
+        #"""
+        "\#(name)": {
+            "type": "object",
+            "examples": [{"deliveryId": 100, "next": null, "\#(list)": [{"\#(key)": \#(example), "counts": \#(counts)}]}],
+            "required": ["deliveryId", "next", "\#(list)"],
+            "properties": {
+              "deliveryId": {"$ref": "#/components/schemas/Id"},
+              "next": {"type": ["integer", "null"], "description": "The parameter offset of the following page."},
+              "\#(list)": {
+                "type": "array",
+                "items": {
+                  "type": "object",
+                  "required": ["\#(key)", "counts"],
+                  "properties": {
+                    "\#(key)": {"$ref": "#/components/schemas/\#(schema)"},
+                    "counts": {"$ref": "#/components/schemas/StatisticCounts"}
+                  }
+                }
+              }
+            }
+          }
+        """#
+    }
+}

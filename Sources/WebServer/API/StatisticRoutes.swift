@@ -1,0 +1,158 @@
+import HTTPTypes
+import PushCore
+import Store
+
+/// `/deliveries/{id}/statistics`: what became of a delivery's messages, counted.
+struct StatisticRoutes: Sendable {
+    let database: APIDatabase
+
+    private static let usualPage: Int32 = 100
+    private static let mostOfPage: Int32 = 1_000
+
+    var routes: [APIRoute] {
+        [
+            APIRoute(
+                method: .get,
+                path: "/deliveries/{id}/statistics",
+                operation: "readStatistics",
+                summary: "What became of a delivery's messages, counted",
+                details:
+                    "Outcomes count when their part of the delivery is done, receipts and clicks seconds after they came. complete says that all outcomes are counted; receipts and clicks may come later. A day of a continuous delivery is a delivery of its own, and so is a proof.",
+                scope: .readDeliveries,
+                parameters: [APIRoute.idParameter],
+                answers: [200: "Statistics"],
+                problems: [.notFound],
+                handle: read
+            ),
+            part(.hour, "hours", "by the hour, in UTC", "HourStatistics") { ("hour", .time($0.hour)) },
+            part(.application, "applications", "by application", "ApplicationStatistics") {
+                ("application", .filledText($0.name))
+            },
+            part(.version, "versions", "by the app's version", "VersionStatistics") {
+                ("version", .filledText($0.name))
+            },
+            part(.locale, "locales", "by the devices' language", "LocaleStatistics") {
+                ("locale", .filledText($0.name))
+            },
+            APIRoute(
+                method: .get,
+                path: "/deliveries/{id}/statistics/failures",
+                operation: "listFailures",
+                summary: "What kept messages of a delivery from being sent, by reason",
+                details: Self.paging,
+                scope: .readDeliveries,
+                parameters: Self.parameters,
+                answers: [200: "FailureStatistics"],
+                problems: [.notFound],
+                handle: failures
+            ),
+        ]
+    }
+
+    private static let paging =
+        "In an order that stays, but more may come while the delivery is sent. Give `next` of one page as `offset` of the following one."
+
+    private static let parameters: [APIRoute.Parameter] = [
+        APIRoute.idParameter,
+        .query(
+            "offset",
+            #"{"type": "integer", "minimum": 0, "maximum": 2147483647, "default": 0}"#,
+            "How many are left out at the beginning."
+        ),
+        .query("limit", #"{"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}"#, "How many."),
+    ]
+
+    private func part(
+        _ part: StatisticPart,
+        _ path: String,
+        _ words: String,
+        _ schema: String,
+        _ key: @escaping @Sendable (StatisticPartRow) -> (String, JSONValue)
+    ) -> APIRoute {
+        APIRoute(
+            method: .get,
+            path: "/deliveries/{id}/statistics/\(path)",
+            operation: "list\(schema)",
+            summary: "What became of a delivery's messages, \(words)",
+            details: Self.paging,
+            scope: .readDeliveries,
+            parameters: Self.parameters,
+            answers: [200: schema],
+            problems: [.notFound],
+            handle: { call in
+                try await page(call, path) { store, id, offset, limit in
+                    try await store.apiStatistics(delivery: id, by: part, offset: offset, limit: limit).map {
+                        .members(key($0), ("counts", Self.json($0.counts)))
+                    }
+                }
+            }
+        )
+    }
+
+    private func failures(_ call: APICall) async throws -> APIReply {
+        try await page(call, "failures") { store, id, offset, limit in
+            try await store.apiFailures(delivery: id, offset: offset, limit: limit).map { row in
+                .members(
+                    ("application", .filledText(row.application)),
+                    ("status", .string(row.status)),
+                    ("failureType", .text(row.failureType)),
+                    ("failureReason", .text(row.failureReason)),
+                    ("reason", .filledText(row.reason)),
+                    ("messages", .integer(row.messages))
+                )
+            }
+        }
+    }
+
+    private func page(
+        _ call: APICall,
+        _ name: String,
+        _ read: @escaping @Sendable (Store, Int64, Int32, Int32) async throws -> [JSONValue]
+    ) async throws -> APIReply {
+        var query = call.query
+        let offset = query.integer("offset", 0...Int32.max) ?? 0
+        let limit = query.integer("limit", 1...Self.mostOfPage) ?? Self.usualPage
+        try query.close()
+        let id = try call.id("delivery")
+        let rows = try await database.run { store in
+            _ = try await store.apiDelivery(id, for: call)
+            return try await read(store, id, offset, limit)
+        }
+        let (next, isTooGreat) = offset.addingReportingOverflow(limit)
+        let hasNext = rows.count == Int(limit) && !isTooGreat
+        return APIReply(
+            .ok,
+            .members(
+                ("deliveryId", .integer(id)),
+                ("next", hasNext ? .integer(next) : .null),
+                (name, .array(rows))
+            )
+        )
+    }
+
+    private func read(_ call: APICall) async throws -> APIReply {
+        var query = call.query
+        try query.close()
+        let id = try call.id("delivery")
+        let row = try await database.run { store in
+            _ = try await store.apiDelivery(id, for: call)
+            return try await store.apiStatistics(delivery: id)
+        }
+        return APIReply(
+            .ok,
+            .members(
+                ("deliveryId", .integer(id)),
+                ("target", .integer(row.target)),
+                ("excluded", .integer(row.excluded)),
+                ("counts", Self.json(row.counts)),
+                ("startedAt", .time(row.startedAt)),
+                ("finishedAt", .time(row.finishedAt)),
+                ("complete", .boolean(row.isComplete))
+            )
+        )
+    }
+
+    private static func json(_ counts: StatisticCounts) -> JSONValue {
+        .object(counts.named.map { JSONEntry(name: $0.name, value: .integer($0.count)) })
+    }
+}
