@@ -140,7 +140,7 @@ extension APIProblem {
     static func faults(inContent json: String) -> [Fault] {
         PushContent.validate(json: json).prefix(20).map {
             Fault(
-                path: "/content" + ($0.key.isEmpty ? "" : "/" + $0.key.split(separator: ".").joined(separator: "/")),
+                path: "/content" + $0.pointer,
                 problem: "\($0.cause); \($0.remedy)"
             )
         }
