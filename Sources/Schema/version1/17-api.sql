@@ -6,14 +6,18 @@ CREATE FUNCTION pushmta_engine.api_applications() RETURNS SETOF pushmta.applicat
 COMMENT ON FUNCTION pushmta_engine.api_applications() IS
     'The applications, as the API shows them.';
 
-CREATE FUNCTION pushmta_engine.api_device(device bigint) RETURNS SETOF pushmta.subscription
+CREATE VIEW pushmta_engine.known_device AS
+SELECT s.*, t.push_token FROM pushmta.subscription s JOIN pushmta.subscription_token t ON t.id = s.id;
+COMMENT ON VIEW pushmta_engine.known_device IS 'Subscriptions as the API shows them to keys that may read devices: with their push tokens.';
+
+CREATE FUNCTION pushmta_engine.api_device(device bigint) RETURNS SETOF pushmta_engine.known_device
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
-        SELECT * FROM pushmta.subscription s WHERE s.id = api_device.device $$;
+        SELECT * FROM known_device s WHERE s.id = api_device.device $$;
 COMMENT ON FUNCTION pushmta_engine.api_device(bigint) IS
     'One device, as the API shows it.';
 
 CREATE FUNCTION pushmta_engine.api_find_devices(applications integer[], token text, person text, most integer)
-    RETURNS SETOF pushmta.subscription LANGUAGE plpgsql STABLE SECURITY DEFINER
+    RETURNS SETOF pushmta_engine.known_device LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
 #variable_conflict use_variable
 DECLARE
@@ -30,7 +34,7 @@ BEGIN
         found_ids := ARRAY(
             SELECT s.id FROM subscription s WHERE s.application_id = ANY(apps) AND s.user_key = person AND s.user_key <> '');
     END IF;
-    RETURN QUERY SELECT s.* FROM pushmta.subscription s WHERE s.id = ANY(found_ids)
+    RETURN QUERY SELECT s.* FROM known_device s WHERE s.id = ANY(found_ids)
         ORDER BY s.registered_at DESC, s.id DESC LIMIT most;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.api_find_devices(integer[], text, text, integer) IS
