@@ -43,7 +43,7 @@ public struct ContentField: Sendable, Hashable {
     /// Whether most messages have it; the others are folded.
     public let isMain: Bool
     /// Whether what it is part of needs it.
-    public let isRequired: Bool
+    public private(set) var isRequired: Bool
 
     /// What a variant for a locale says for itself; all else is as in the content for everybody.
     public static let localised: Set<String> = ["title", "subtitle", "body"]
@@ -120,7 +120,10 @@ extension ContentField {
 
     /// The field for the type of a platform's rich template.
     public static func templateType(_ platform: Platform) -> ContentField? {
-        ContentField(RichTemplateKind.key(platform), "\(template).\(RichTemplateKind.typeName)")
+        // A template needs it, and a message no template.
+        var type = ContentField(RichTemplateKind.key(platform), "\(template).\(RichTemplateKind.typeName)")
+        type?.isRequired = false
+        return type
     }
 
     /// The fields of a platform's rich template of a type: those of its own keys, and its lists. None where there is no such type.
