@@ -331,6 +331,8 @@ def pages(site):
         "template": f"/templates/{site.template}",
         "template-delete": f"/templates/{site.template}/delete",
         "audit": "/audit",
+        "find-message": "/messages?id=1-1",
+        "find-message-nothing": "/messages?id=projects/sample/messages/1",
         "services": "/services",
         "service-new": "/services/new",
         "service-change": f"/services/change?service={site.service}",
@@ -1073,7 +1075,7 @@ def test_languages(site, browser):
         for name in (
             "now", "deliveries", "delivery-open", "hosts", "stop", "recycle", "settings", "templates", "template", "services", "application",
             "ios-pair", "credential", "application-change", "account-new", "account", "account-change", "service-change",
-            "service-subscriptions",
+            "service-subscriptions", "find-message", "find-message-nothing",
         ):
             browser.judge(f"{name}-{code}", pages(site)[name])
         browser.open("/hosts")
