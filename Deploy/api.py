@@ -116,6 +116,7 @@ parameters = {{ "path.name" = "api" }}
 include-name = "GET /templates/{{name}}"
 parameters = {{ "path.name" = "api" }}
 
+[[operations]]
 # whether seed addresses, devices and tokens are of the delivery's applications
 include-name = "POST /deliveries/{{id}}/proofs"
 checks.positive_data_acceptance.enabled = false

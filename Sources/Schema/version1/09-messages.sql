@@ -760,14 +760,14 @@ CREATE FUNCTION pushmta_engine.aes_substitute(bytes bytea, places integer[], bac
     IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     -- FIPS 197, table 4.
-    box CONSTANT bytea := '\x'
+    box CONSTANT bytea := decode(''
         '637c777bf26b6fc53001672bfed7ab76ca82c97dfa5947f0add4a2af9ca472c0b7fd9326363ff7cc34a5e5f171d83115'
         '04c723c31896059a071280e2eb27b27509832c1a1b6e5aa0523bd6b329e32f8453d100ed20fcb15b6acbbe394a4c58cf'
         'd0efaafb434d338545f9027f503c9fa851a3408f929d38f5bcb6da2110fff3d2cd0c13ec5f974417c4a77e3d645d1973'
         '60814fdc222a908846eeb814de5e0bdbe0323a0a4906245cc2d3ac629195e479e7c8376d8dd54ea96c56f4ea657aae08'
         'ba78252e1ca6b4c6e8dd741f4bbd8b8a703eb5664803f60e613557b986c11d9ee1f8981169d98e949b1e87e9ce5528df'
-        '8ca1890dbfe6426841992d0fb054bb16';
-    made bytea := '';
+        '8ca1890dbfe6426841992d0fb054bb16', 'hex');
+    made bytea := ''::bytea;
     place integer;
 BEGIN
     FOREACH place IN ARRAY places LOOP
@@ -797,9 +797,9 @@ CREATE FUNCTION pushmta_engine.aes_block(key bytea, block bytea, backwards boole
     SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE
     -- ShiftRows, and back.
-    places CONSTANT integer[] := CASE WHEN backwards THEN '{0,13,10,7,4,1,14,11,8,5,2,15,12,9,6,3}'
+    places CONSTANT integer[] := CASE WHEN backwards THEN '{0,13,10,7,4,1,14,11,8,5,2,15,12,9,6,3}'::integer[]
         ELSE '{0,5,10,15,4,9,14,3,8,13,2,7,12,1,6,11}' END;
-    rounds CONSTANT text[] := '{01,02,04,08,10,20,40,80,1b,36}';
+    rounds CONSTANT text[] := ARRAY['01', '02', '04', '08', '10', '20', '40', '80', '1b', '36'];
     keys bit(128)[] := ARRAY[('x' || encode(key, 'hex'))::bit(128)];
     state bit(128) := ('x' || encode(block, 'hex'))::bit(128);
     twice bit(128);
@@ -903,7 +903,7 @@ CREATE FUNCTION pushmta_engine.message_readings(given text, within bigint)
 #variable_conflict use_column
 DECLARE
     -- Of a request of a device, the message's part: h<message>,<delivery>,<tag>.
-    tracked text := (regexp_match(left(given, 2000), '^(?:\S*[?&]id=)?h([0-9A-Fa-f-]{1,36})(?:,|%2[Cc])\S*$'))[1];
+    tracked text := (regexp_match(left(given, 2000), '^(?:.*[?&]id=)?h([0-9A-Fa-f-]{1,36})(?:,|%2[Cc])'))[1];
     id text := coalesce(tracked, left(btrim(given, E' \t\r\n"{}'), 300));
     digits text := lower(replace(id, '-', ''));
     pair text[] := regexp_match(id, '^([0-9]{1,18})-([0-9]{1,10})$');

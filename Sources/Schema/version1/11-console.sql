@@ -890,9 +890,9 @@ CREATE VIEW pushmta_engine.console_audience AS
 SELECT s.id, s.application_id, s.exclusion, s.registered_at, s.created_at, s.last_error_at, s.quarantined_at, s.quarantine_status,
     s.quarantine_reason, s.soft_errors, s.enabled, s.opted_out, s.user_key, s.recipient, s.parameters, s.device, s.device_id, s.locale,
     s.time_zone
-FROM pushmta_engine.subscription s WHERE s.exclusion <> 9;
+FROM pushmta_engine.subscription s;
 COMMENT ON VIEW pushmta_engine.console_audience IS
-    'Subscriptions of people, without their push tokens, as filters see them: the console counts whom a target chooses.';
+    'Subscriptions without their push tokens, as filters see them: the console counts whom a target chooses.';
 
 CREATE FUNCTION pushmta_engine.console_composer(token bytea, moment timestamptz, idle interval) RETURNS text LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$
