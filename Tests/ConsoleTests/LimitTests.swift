@@ -101,7 +101,9 @@ import Testing
             let page = try await admin.get("/services/change?service=shop").text
             let given = page.matches(of: /<input type="hidden" name="([^"]+)" value="([^"]*)"/)
             let hidden = Dictionary(given.map { (String($0.1), String($0.2)) }) { $1 }
-            let label = hidden.merging(["label": String(repeating: letter, count: 500)]) { $1 }
+            let label = hidden.merging(
+                ["label": String(repeating: letter, count: 500), "mapping": "", "trust": "open"]
+            ) { $1 }
             let changed = try await admin.post("/services/change?service=shop", form: label)
             #expect(changed.headers[.location] == "/services?done=changed", "\(changed.status)")
         }

@@ -167,9 +167,7 @@ import Testing
         try await site.subscriptions(30)
         let delivery = try await finished(site, 20)
         let name = "projects/shop/messages/0:15%31"
-        _ = try await site.value(
-            "UPDATE pushmta_engine.broad_log SET gateway_message_id = '\(name)' WHERE sequence = 7 RETURNING 1"
-        )
+        try await site.sql("UPDATE pushmta_engine.broad_log SET gateway_message_id = '\(name)' WHERE sequence = 7")
         let reader = try await site.session(.read)
         func find(_ id: String, _ within: String = "") async throws -> String {
             try await reader.get("/messages?id=\(SignIn.encoded(id))&delivery=\(SignIn.encoded(within))").text

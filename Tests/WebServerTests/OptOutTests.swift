@@ -149,7 +149,7 @@ import Testing
     @Test func whatTheAppSaysHolds() async throws {
         let site = try await StoreSite.make()
         try await register(site, "1", device: nil, optOut: true)
-        #expect(try await site.value("SELECT opted_out_at IS NOT NULL FROM pushmta_engine.subscription") == "t")
+        #expect(try await site.value("SELECT opted_out_at IS NOT NULL FROM pushmta_engine.subscription") == "true")
         // An app that knows nothing of opt-outs leaves it.
         try await register(site, "1", device: nil)
         #expect(try await enabled(site) == "1 out")
@@ -212,13 +212,14 @@ import Testing
     @Test func theWordOfTheAppComesByTheForm() async throws {
         let site = try await WebSite.start()
         let form = "mobileAppUuid=testIntegrationKey&registrationToken=device-token-1"
-        for (word, isOut) in [("&optOut=true", "t"), ("", "t"), ("&optOut=", "t"), ("&optOut=false", "f")] {
+        for (word, isOut) in [("&optOut=true", "true"), ("", "true"), ("&optOut=", "true"), ("&optOut=false", "false")]
+        {
             #expect(try await site.registerAndroid(form + word).status == 200)
             #expect(try await site.value("SELECT opted_out FROM pushmta_engine.subscription") == isOut, "\(word)")
         }
         let wrong = try await site.registerAndroid(form + "&optOut=maybe")
         #expect(wrong.status == 400)
-        #expect(try await site.value("SELECT extra IS NULL FROM pushmta_engine.subscription") == "t")
+        #expect(try await site.value("SELECT extra IS NULL FROM pushmta_engine.subscription") == "true")
         try await site.drain()
     }
 
