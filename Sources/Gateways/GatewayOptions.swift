@@ -147,6 +147,17 @@ public enum CertificateAuthorities {
         let host = ProcessInfo.processInfo.hostName
         let user = ProcessInfo.processInfo.userName
         let subject = "the file \(file) of certificate authorities, which \(owner) names,"
+        // Reading a pipe or a device would not end; people in the console may name any path.
+        let real = URL(fileURLWithPath: file).resolvingSymlinksInPath().path
+        if let kind = try? FileManager.default.attributesOfItem(atPath: real)[.type] as? FileAttributeType,
+            kind != .typeRegular
+        {
+            throw GatewaySetupFailure(
+                "\(subject) is no regular file on host \(host)",
+                remedy: "name a file in PEM with \(change)",
+                isHostsFault: true
+            )
+        }
         guard let pem = FileManager.default.contents(atPath: file) else {
             guard FileManager.default.fileExists(atPath: file) else {
                 throw GatewaySetupFailure(

@@ -28,4 +28,12 @@ import Testing
         #expect(error?.message.contains(words) == true)
         #expect(throws: GatewayCredentialError.self) { try CertificateAuthorities.check([0x30, 0x82, 1, 2]) }
     }
+
+    /// Who administers accounts may name any path, and reading a pipe would not end.
+    @Test(arguments: ["/dev/zero", "/tmp"]) func whatIsNoRegularFileIsNotRead(path: String) {
+        let error = #expect(throws: GatewaySetupFailure.self) {
+            try CertificateAuthorities.check(file: path, ofAccount: "apns")
+        }
+        #expect("\(error as Any)".contains("no regular file"))
+    }
 }
