@@ -66,7 +66,7 @@ import Testing
         #expect(found["messages.0.id"] == id && found["messages.0.matchedAs"] == "message_id")
         for (query, words) in [
             ("id=\(day)-99", "has no message 99"), ("id=0:1%25ab", "say which"),
-            ("id=0:1%25ab&deliveryId=\(day)", "No outcome of delivery \(day)"), ("id=ada", "the form of no message id"),
+            ("id=0:1%25ab&deliveryId=\(day)", "No outcome of delivery \(day)"), ("id=zoe", "the form of no message id"),
         ] {
             let missed = try await site.call("GET", "/messages?\(query)", key: key)
             #expect(missed.status == 404 && missed["detail"]?.contains(words) == true, "\(query): \(missed.answer)")
