@@ -215,7 +215,7 @@ extension English {
         .readerViewProblem:
             "There is no preview for this person: the view of the target mapping cannot be read. PostgreSQL says: {0}",
         .localeSaysNothing:
-            "“{0}” has no text of its own: whoever has this language gets the texts for everybody.",
+            "“{0}” has no text of its own: people with this language get the texts for everybody.",
         .soundDefault: "The system’s sound",
     ]
 }

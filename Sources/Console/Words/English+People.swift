@@ -196,7 +196,7 @@ extension English {
         .findMessageDelivery: "Delivery number",
         .findMessageDeliveryHint: "Only for a name that FCM gave: all messages of this delivery are looked through.",
         .findNoMessage: "No message was found.",
-        .findDeliveryWrong: "The delivery is no number.",
+        .findDeliveryWrong: "The delivery is no number. Type its digits only.",
         .columnTakenFor: "Read as",
         .columnGatewayID: "Gateway id",
         .idOfMessage: "Delivery and number",

@@ -200,7 +200,7 @@ extension French {
         .findMessageDeliveryHint:
             "Seulement pour un nom donné par FCM : tous les messages de cette diffusion sont parcourus.",
         .findNoMessage: "Aucun message trouvé.",
-        .findDeliveryWrong: "La diffusion n’est pas un nombre.",
+        .findDeliveryWrong: "La diffusion n’est pas un nombre. Ne saisissez que des chiffres.",
         .columnTakenFor: "Lu comme",
         .columnGatewayID: "Identifiant de la passerelle",
         .idOfMessage: "Diffusion et numéro",

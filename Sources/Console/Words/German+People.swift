@@ -200,7 +200,7 @@ extension German {
         .findMessageDeliveryHint:
             "Nur für einen Namen von FCM: Alle Nachrichten dieses Versands werden durchgesehen.",
         .findNoMessage: "Keine Nachricht gefunden.",
-        .findDeliveryWrong: "Der Versand ist keine Zahl.",
+        .findDeliveryWrong: "Der Versand ist keine Zahl. Geben Sie nur Ziffern ein.",
         .columnTakenFor: "Gelesen als",
         .columnGatewayID: "Kennung des Gateways",
         .idOfMessage: "Versand und Nummer",

@@ -103,7 +103,7 @@ struct AudienceCounter {
         while true {
             let result = try await store.query(
                 """
-                SELECT count(*) FILTER (WHERE c.chosen AND c.exclusion = 0), count(*) FILTER (WHERE c.chosen AND c.exclusion NOT IN (0, 9)),
+                SELECT count(*) FILTER (WHERE c.chosen AND c.exclusion = 0), count(*) FILTER (WHERE c.chosen AND c.exclusion NOT IN (0, \(Store.seedExclusion))),
                     count(*), coalesce(max(c.id), 0)
                 FROM (SELECT s.id, \(exclusion) AS exclusion, (\(condition?.condition ?? "true")) AS chosen
                     FROM pushmta_engine.console_audience s WHERE (s.application_id, s.id) > ($1, $2) AND s.application_id = $1
@@ -204,12 +204,10 @@ struct AudienceCounter {
         }
     }
 
-    /// What was made for a seed address (9) is nobody's, and so is neither chosen nor left out.
-    ///
     /// Parameters: the application and the first id of each window, and how many ids a window has.
     static func sampleSQL(_ condition: String, exclusion: String = "s.exclusion") -> String {
         """
-        SELECT w.application, count(*) FILTER (WHERE c.exclusion = 0), count(*) FILTER (WHERE c.exclusion NOT IN (0, 9))
+        SELECT w.application, count(*) FILTER (WHERE c.exclusion = 0), count(*) FILTER (WHERE c.exclusion NOT IN (0, \(Store.seedExclusion)))
         FROM unnest($1::integer[], $2::bigint[]) WITH ORDINALITY w(application, low, n)
         CROSS JOIN LATERAL (SELECT \(exclusion) AS exclusion, (\(condition)) AS chosen FROM pushmta_engine.console_audience s
             WHERE s.application_id = w.application AND s.id >= w.low AND s.id < w.low + $3 OFFSET 0) c

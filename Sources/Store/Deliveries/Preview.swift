@@ -214,7 +214,7 @@ extension Store {
             address.subscriptionID,
             fields,
             address.variables,
-            "SELECT CASE WHEN s.exclusion = 9 THEN 0::smallint ELSE \(LoadDecision.sql(fields)) END, ''::text",
+            "SELECT CASE WHEN s.exclusion = \(Self.seedExclusion) THEN 0::smallint ELSE \(LoadDecision.sql(fields)) END, ''::text",
             from: table
         )
         var problem: LoadProblem?

@@ -111,10 +111,13 @@ public struct ProofAddresses: Sendable, Hashable {
 }
 
 extension Store {
+    /// The `subscription.exclusion` of what was made for a seed address: it is nobody's, so no audience has it and none leaves it out.
+    static let seedExclusion: Int16 = 9
+
     /// Whether a subscription `s` is there for a seed address alone: it is in no audience, and only what names seed addresses goes to it. Not if a subscriber had its
     /// token who is sent nothing any more; that is asked last, as it costs look-ups.
     static let isSeedOnlySQL = """
-        (CASE WHEN s.exclusion = 9 AND s.disabled_reason = 'seed'
+        (CASE WHEN s.exclusion = \(seedExclusion) AND s.disabled_reason = 'seed'
             THEN pushmta_engine.token_bar(s.application_id, s.push_token) IS NULL ELSE false END)
         """
 

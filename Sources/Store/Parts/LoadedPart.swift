@@ -104,7 +104,7 @@ public enum LoadDecision: Int16, Sendable, CaseIterable {
 
     /// By what ``sql(_:)`` says. What was made for a seed address (9) and is not sent to has lost its seed address, or its token's
     /// subscriber gets nothing any more.
-    init?(exclusion code: Int16) { self.init(rawValue: code == 9 ? Self.disabled.rawValue : code) }
+    init?(exclusion code: Int16) { self.init(rawValue: code == Store.seedExclusion ? Self.disabled.rawValue : code) }
 
     /// Whether it is sent.
     public var isSendable: Bool { self == .sendable || self == .sendableWithErrors }

@@ -280,7 +280,7 @@ extension PreparationChunk {
 
     /// Why a subscription `s` gets no message, for itself. One that was made for a seed address is nobody's, so nobody is left out.
     static func exclusionCases(_ target: ChunkTarget) -> [String] {
-        var cases = ["WHEN s.exclusion = 9 THEN -1"] + target.unaskedCases + target.choiceCases
+        var cases = ["WHEN s.exclusion = \(Store.seedExclusion) THEN -1"] + target.unaskedCases + target.choiceCases
         let own = target.exclusionSQL(of: "s")
         cases.append("WHEN \(own) <> 0 THEN \(own)")
         if let listed = target.exclusions.condition(subject: "s") { cases.append("WHEN \(listed) THEN 7") }
