@@ -110,7 +110,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.stop_delivery pushmta.unregister_device '
             'pushmta.add_exclusions pushmta.add_seed pushmta.add_template pushmta.create_delivery_from_template '
             'pushmta.create_exclusion_list pushmta.duplicate_template pushmta.remove_exclusions pushmta.remove_seed '
-            'pushmta.remove_template pushmta.set_one_time_code '
+            'pushmta.remove_template pushmta.set_one_time_code pushmta.set_seeds '
             'pushmta_engine.api_exclusion_lists pushmta_engine.api_find_exclusions pushmta_engine.api_remove_list '
             'pushmta_engine.api_seeds pushmta_engine.api_templates '
             'pushmta_engine.api_set_user_opt_out '

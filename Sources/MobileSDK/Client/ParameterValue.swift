@@ -50,7 +50,28 @@ enum ParametersXML {
         let elements = parameters.sorted { $0.key < $1.key }.compactMap { name, value in
             value.text.map { "<param name=\"\(escape(name))\" value=\"\(escape($0))\" />" }
         }
-        return "<additionalParams>\(elements.joined())</additionalParams>"
+        return "\(head)\(elements.joined())\(tail)"
+    }
+
+    /// What is said, with the kept parameters where nothing is said of them: by nil, or by a document of a user key's proof alone.
+    static func completed(_ said: String?, kept: String?) -> String {
+        guard let kept, let said else { return said ?? kept ?? document([:]) }
+        guard let proof = proof(said), said == "\(head)\(proof)\(tail)" else { return said }
+        let others = self.proof(kept).map { kept.replacingOccurrences(of: $0, with: "") } ?? kept
+        return others.dropLast(tail.count) + proof + tail
+    }
+
+    /// The name of the parameter in which a proof of the user key travels; the server takes it out.
+    static let proofName = "userKeyProof"
+
+    private static let head = "<additionalParams>"
+    private static let tail = "</additionalParams>"
+
+    /// The element of the proof in a document. A value has no quotation mark, as it is escaped.
+    private static func proof(_ document: String) -> Substring? {
+        document.range(of: "<param name=\"\(proofName)\" value=\"[^\"]*\" />", options: .regularExpression).map {
+            document[$0]
+        }
     }
 
     /// The text as an attribute's value. Line ends are dropped, as Adobe's SDK does it. So are the control characters that

@@ -150,8 +150,8 @@ extension PushClient {
     /// - Parameters:
     ///   - token: The token from `didRegisterForRemoteNotificationsWithDeviceToken`.
     ///   - userKey: The key that matches the device to a recipient, such as a customer number.
-    ///   - parameters: The subscription parameters that the service declares. Without them a new token of the same user keeps those of
-    ///     the old one; otherwise there are none then.
+    ///   - parameters: The subscription parameters that the service declares. Without them the same user keeps those of the last
+    ///     call; with an empty dictionary there are none.
     ///   - userKeyProof: The token with which your backend proves the user key, where the service asks for one
     ///     (`user_key_trust` signed); see <doc:GettingStarted>.
     public func registerDevice(
@@ -218,7 +218,9 @@ extension PushClient {
     ) {
         var parameters = parameters
         // An additional parameter, as every SDK can carry one; the server takes it out.
-        if let userKeyProof { parameters = (parameters ?? [:]).merging(["userKeyProof": .string(userKeyProof)]) { $1 } }
+        if let userKeyProof {
+            parameters = (parameters ?? [:]).merging([ParametersXML.proofName: .string(userKeyProof)]) { $1 }
+        }
         commands.yield(
             .register(
                 token: token,

@@ -65,14 +65,13 @@ struct RegistrationMachine: Sendable {
         return .init(hash: RegistrationForm.hash(registration), destination: "\(marketingHost) \(integrationKey)")
     }
 
-    /// With parameters where the app said nothing of them: a new token of the same user has those of the old one, anything else none.
+    /// With parameters where the app said nothing of them: those of the same user stay, and another user has none.
     private func completed(_ wanted: WantedRegistration) -> Registration {
-        let isRefresh = record.last.map { $0.userKey == wanted.userKey && $0.token != wanted.token } ?? false
+        let kept = record.last.flatMap { $0.userKey == wanted.userKey ? $0.parametersXML : nil }
         return Registration(
             token: wanted.token,
             userKey: wanted.userKey,
-            parametersXML: wanted.parametersXML ?? (isRefresh ? record.last?.parametersXML : nil)
-                ?? ParametersXML.document([:]),
+            parametersXML: ParametersXML.completed(wanted.parametersXML, kept: kept),
             device: wanted.device
         )
     }

@@ -22,6 +22,9 @@ extern NSString *const NLSOptOut;
 /// The document of the subscription parameters.
 + (NSString *)parametersXML:(NSDictionary *)parameters;
 
+/// What is said, with the kept parameters where nothing is said of them: by nil, or by a document of a user key's proof alone.
++ (NSString *)parametersXML:(NSString *)said kept:(NSString *)kept;
+
 /// The body of a registration.
 + (NSString *)body:(NSDictionary *)registration integrationKey:(NSString *)key;
 

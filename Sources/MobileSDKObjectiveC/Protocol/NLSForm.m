@@ -72,6 +72,16 @@ static NSString *valueText(id value) {
     return [value stringValue];
 }
 
+/// The element in which a proof of the user key travels, or nil. A value has no quotation mark, as it is escaped.
+static NSString *proofElement(NSString *document) {
+    NSRange start = [document rangeOfString:@"<param name=\"userKeyProof\" value=\""];
+    if (start.location == NSNotFound) { return nil; }
+    NSRange rest = NSMakeRange(NSMaxRange(start), [document length] - NSMaxRange(start));
+    NSRange end = [document rangeOfString:@"\" />" options:0 range:rest];
+    if (end.location == NSNotFound) { return nil; }
+    return [document substringWithRange:NSMakeRange(start.location, NSMaxRange(end) - start.location)];
+}
+
 @implementation NLSForm
 
 + (NSString *)base:(NSString *)host {
@@ -135,6 +145,18 @@ static NSString *valueText(id value) {
     }
     [document appendString:@"</additionalParams>"];
     return document;
+}
+
++ (NSString *)parametersXML:(NSString *)said kept:(NSString *)kept {
+    if (said == nil) { return kept != nil ? kept : [self parametersXML:nil]; }
+    if (kept == nil) { return said; }
+    NSString *head = @"<additionalParams>";
+    NSString *tail = @"</additionalParams>";
+    NSString *proof = proofElement(said);
+    if (proof == nil || ![said isEqualToString:[NSString stringWithFormat:@"%@%@%@", head, proof, tail]]) { return said; }
+    NSString *old = proofElement(kept);
+    if (old != nil) { kept = [kept stringByReplacingOccurrencesOfString:old withString:@""]; }
+    return [NSString stringWithFormat:@"%@%@%@", [kept substringToIndex:[kept length] - [tail length]], proof, tail];
 }
 
 + (NSString *)body:(NSDictionary *)registration integrationKey:(NSString *)key {

@@ -164,13 +164,12 @@ static NSDictionary *registration(id value) {
         [registration objectForKey:NLSParameters], [registration objectForKey:NLSOptOut], nil];
 }
 
-/// With parameters where the app said nothing of them: a new token of the same user has those of the old one, anything else none.
+/// With parameters where the app said nothing of them: those of the same user stay, and another user has none.
 - (NSDictionary *)complete:(NSDictionary *)registration {
-    if ([registration objectForKey:NLSParameters] != nil) { return registration; }
-    BOOL isRefresh = [[_last objectForKey:NLSUserKey] isEqual:[registration objectForKey:NLSUserKey]]
-        && ![[_last objectForKey:NLSToken] isEqual:[registration objectForKey:NLSToken]];
+    BOOL isSameUser = [[_last objectForKey:NLSUserKey] isEqual:[registration objectForKey:NLSUserKey]];
+    NSString *kept = isSameUser ? [_last objectForKey:NLSParameters] : nil;
     NSMutableDictionary *completed = [NSMutableDictionary dictionaryWithDictionary:registration];
-    [completed setObject:(isRefresh ? [_last objectForKey:NLSParameters] : [NLSForm parametersXML:nil]) forKey:NLSParameters];
+    [completed setObject:[NLSForm parametersXML:[registration objectForKey:NLSParameters] kept:kept] forKey:NLSParameters];
     return completed;
 }
 

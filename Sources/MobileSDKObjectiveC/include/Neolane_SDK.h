@@ -76,8 +76,8 @@ typedef NS_ENUM(NSInteger, NLTrackAction) {
 /// server or integration key changed.
 ///
 /// The token is text in hexadecimal; brackets and blanks, as `description` of NSData once had them, are taken away. The user key
-/// matches the device to a recipient. Parameters are texts and numbers; other values are not sent. With nil a new token of the same
-/// user keeps those of the old one; otherwise nil is as good as an empty dictionary.
+/// matches the device to a recipient. Parameters are texts and numbers; other values are not sent. With nil, or with
+/// `userKeyProof` alone, the same user keeps those of the last call; with an empty dictionary there are none.
 - (void)registerDevice:(NSString * NEOLANE_NONNULL)tokenString
                       :(NSString * NEOLANE_NULLABLE)userKey
                       :(NSDictionary * NEOLANE_NULLABLE)parameters;

@@ -218,7 +218,8 @@ extension Store {
                 one_per_user => $8::boolean, ambiguity_policy => $9, max_retries => $10::integer,
                 retry_period_seconds => $11::integer, retry_schedule => $13, messages_per_second => $14, filter => $15,
                 exclude => $16::text[]) c(id)
-            CROSS JOIN LATERAL (SELECT CASE WHEN $17 THEN (SELECT c.id FROM pushmta.set_one_time_code(c.id)) ELSE c.id END AS id) k)
+            CROSS JOIN LATERAL (SELECT CASE WHEN $12 THEN (SELECT c.id FROM pushmta.set_seeds(c.id, '{}')) ELSE c.id END AS id) s
+            CROSS JOIN LATERAL (SELECT CASE WHEN $17 THEN (SELECT s.id FROM pushmta.set_one_time_code(s.id)) ELSE s.id END AS id) k)
             """,
             [
                 .text(delivery.template), .text(delivery.label),

@@ -147,6 +147,7 @@ extension OpenAPISchemas {
               "validitySeconds": {"type": "integer", "minimum": 1, "maximum": 311040000},
               "onePerUser": {"type": "boolean"},
               "explicitTargets": {"type": "boolean", "description": "Its deliveries go to those that addTargets adds."},
+              "allSeeds": {"type": "boolean", "description": "Its deliveries go to all seed addresses of their applications, too."},
               "ambiguityPolicy": {"enum": ["resend", "report"],
                 "description": "What becomes of a message of which nobody knows whether it was sent."},
               "maxRetries": {"type": "integer", "minimum": 0, "maximum": 1000},

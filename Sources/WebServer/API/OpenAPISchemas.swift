@@ -182,6 +182,13 @@ extension OpenAPISchemas {
             "properties": {"messagesPerSecond": {"type": "number", "minimum": 0.001, "maximum": 1000000,
               "description": "Messages a second at most, on all hosts together; without it there is no limit."}}
           },
+          "DeliverySeeds": {
+            "type": "object",
+            "examples": [{"seeds": ["ada-phone"]}],
+            "additionalProperties": false,
+            "properties": {"seeds": {"type": "array", "maxItems": 1000, "items": {"type": "string", "maxLength": 1000},
+              "description": "Names of seed addresses of the delivery's applications; without it all of them, and empty for none."}}
+          },
           "Start": {
             "type": "object",
             "examples": [{"startAt": "2036-11-24T18:00:00Z"}],

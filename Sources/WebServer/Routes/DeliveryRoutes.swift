@@ -83,6 +83,16 @@ struct DeliveryRoutes: Sendable {
                 try reader.close()
                 try await store.setDeliveryRate(id, messagesPerSecond: rate)
             },
+            control(
+                "seeds",
+                "Say, before its start, which seed addresses get a delivery beside its target",
+                body: .optional(schema: "DeliverySeeds")
+            ) { store, id, call in
+                var reader = JSONReader(call.body)
+                let names = reader.textList("seeds", 0...JSONReader.mostNames, most: JSONReader.longestName)
+                try reader.close()
+                try await store.setSeeds(ofDelivery: id, names)
+            },
         ]
     }
 

@@ -2,7 +2,7 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// `/seeds`: who gets proofs.
+/// `/seeds`: who gets proofs, and deliveries that say so.
 struct SeedRoutes: Sendable {
     let database: APIDatabase
 
@@ -25,7 +25,7 @@ struct SeedRoutes: Sendable {
                 operation: "addSeed",
                 summary: "Name a device that gets proofs",
                 details:
-                    "With exactly one of deviceId, userKey and pushToken; the last two need the application. A push token need not be a subscriber's: then deliveries leave it out, and only proofs go to it.",
+                    "With exactly one of deviceId, userKey and pushToken; the last two need the application. A push token need not be a subscriber's: then it gets proofs, and those deliveries alone that name seed addresses.",
                 scope: .writeDeliveries,
                 body: .required(schema: "NewSeed"),
                 answers: [201: "Seed"],

@@ -333,19 +333,21 @@ struct DeliverySettings: Sendable {
     let validitySeconds: Int64?
     let onePerUser: Bool?
     let explicitTargets: Bool?
+    let allSeeds: Bool?
     let ambiguityPolicy: AmbiguityPolicy?
     let maxRetries: Int32?
     let retrySchedule: RetryPolicy.ScheduleSetting?
     let retryPeriodSeconds: Int32?
     let messagesPerSecond: Double?
 
-    /// - Parameter isTemplate: whether it may have a weight: deliveries get theirs from templates.
+    /// - Parameter isTemplate: whether it may have a weight and say of seed addresses: deliveries get theirs from templates.
     init(_ reader: inout JSONReader, ofTemplate isTemplate: Bool) {
         priority = reader.integer("priority", -100...100)
         weight = isTemplate ? reader.integer("weight", 1...10) : nil
         validitySeconds = reader.integer("validitySeconds", 1...DeliveryLimits.longestValidity)
         onePerUser = reader.flag("onePerUser")
         explicitTargets = reader.flag("explicitTargets")
+        allSeeds = isTemplate ? reader.flag("allSeeds") : nil
         ambiguityPolicy = reader.choice("ambiguityPolicy", of: AmbiguityPolicy.self)
         maxRetries = reader.integer("maxRetries", 0...1_000)
         retrySchedule = reader.choice("retrySchedule", of: RetryPolicy.ScheduleSetting.self)
@@ -360,6 +362,7 @@ struct DeliverySettings: Sendable {
             ("validity_seconds", validitySeconds.map { .integer($0) }),
             ("one_per_user", onePerUser.map { .boolean($0) }),
             ("explicit_targets", explicitTargets.map { .boolean($0) }),
+            ("all_seeds", allSeeds.map { .boolean($0) }),
             ("ambiguity_policy", ambiguityPolicy.map { .string($0.rawValue) }),
             ("max_retries", maxRetries.map { .integer($0) }),
             ("retry_schedule", retrySchedule.map { .string($0.rawValue) }),

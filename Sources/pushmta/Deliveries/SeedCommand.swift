@@ -7,7 +7,7 @@ import Store
 struct SeedCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "seed",
-        abstract: "Seed addresses: who gets proofs of deliveries.",
+        abstract: "Seed addresses: who gets proofs, and the deliveries that say so.",
         subcommands: [SeedAddCommand.self, SeedListCommand.self, SeedRemoveCommand.self]
     )
 }
@@ -18,8 +18,8 @@ struct SeedAddCommand: SentenceCommand {
         commandName: "add",
         abstract: "Add a seed address.",
         discussion: """
-            It names a subscription by its id, its user or its push token. A token that is no subscriber's gets proofs and no \
-            other delivery, until its device registers.
+            It names a subscription by its id, its user or its push token. A token that is no subscriber's gets proofs, and \
+            those deliveries alone that name seed addresses, until its device registers.
             """
     )
 

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import MobileSDK
@@ -73,13 +74,38 @@ import Testing
         driver.register(.sample(token: "next", userKey: "ada", nil))
         driver.answer(.ok)
         #expect(driver.sent.last?.request.body?.contains("Oslo") == true)
-        // The same token without them has none, and so has another user.
+        // The call is made at each start, and again after a failure: it still says nothing of them.
         driver.register(.sample(token: "next", userKey: "ada", nil))
+        #expect(driver.sent.count == 1)
+        driver.register(.sample(token: "third", userKey: "ada", nil))
+        driver.answer(.status(503))
+        driver.register(.sample(token: "third", userKey: "ada", nil))
+        #expect(driver.sent.count == 3 && driver.sent.last?.request.body?.contains("Oslo") == true)
+        driver.answer(.ok)
+        // Whoever says that there are none has none, and so has another user.
+        driver.register(.sample(token: "third", userKey: "ada", [:]))
         driver.answer(.ok)
         #expect(driver.sent.last?.request.body?.contains("Oslo") == false)
         driver.register(.sample(userKey: "ada", ["city": "Oslo"]))
         driver.answer(.ok)
         driver.register(.sample(token: "other", userKey: "ben", nil))
         #expect(driver.sent.last?.request.body?.contains("Oslo") == false)
+    }
+
+    @Test func aProofAloneKeepsTheParameters() throws {
+        var driver = RegistrationDriver()
+        driver.register(.sample(userKey: "ada", ["city": "Oslo"]))
+        driver.answer(.ok)
+        for (proof, others) in [("one", []), ("two", ["one"]), ("a\"b", ["one", "two"])] {
+            driver.register(.sample(userKey: "ada", ["userKeyProof": .string(proof)]))
+            let body = try #require(driver.sent.last?.request.body?.removingPercentEncoding)
+            #expect(body.contains("Oslo") && body.contains(ParametersXML.escape(proof)), "\(body)")
+            #expect(!others.contains { body.contains("\"\($0)\"") }, "\(body)")
+            driver.answer(.ok)
+        }
+        driver.register(.sample(userKey: "ada", ["userKeyProof": "four", "city": "Bergen"]))
+        driver.answer(.ok)
+        let body = try #require(driver.sent.last?.request.body?.removingPercentEncoding)
+        #expect(body.contains("Bergen") && !body.contains("Oslo"))
     }
 }

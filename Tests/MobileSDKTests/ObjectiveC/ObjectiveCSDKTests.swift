@@ -128,6 +128,8 @@ import Testing
         let settings = ["host=\(server.base)", "key=key"]
         let steps = [
             ["out", "param=a=1", "register=0a,ada", "register=0a,ada", "none", "register=0b,ada"],
+            // The next start says no more, and so nothing is sent.
+            ["none", "register=0b,ada"],
             ["none", "register=0b,ben", "register=0b,ada", "in", "await", "register=0b,ada"],
             ["out", "await", "register=0c,ada"],
         ]

@@ -86,6 +86,17 @@ struct TemplateTests {
         delivery.retryPeriodSeconds = 5
         delivery.explicitTargets = false
         let changed = try await store.createDelivery(delivery)
+        // Who gets its messages is said with each of them, so the seed addresses of the template are left out, too.
+        delivery.isContinuous = true
+        let continuous = try await store.createDelivery(delivery)
+        #expect(
+            try await fixture.sql(
+                """
+                SELECT count(*) FROM pushmta_engine.delivery d WHERE d.id = \(continuous) AND d.kind = 'continuous'
+                    AND d.seed_names = '{}'
+                """
+            ) == 1
+        )
         #expect(
             try await fixture.sql(
                 """

@@ -7,7 +7,7 @@ import Testing
 /// Delivery templates by the API.
 @Suite struct APITemplateTests {
     private static let sale =
-        #""content": {"android": {"title": "Sale", "body": "Now"}}, "settings": {"priority": 7, "weight": 3, "validitySeconds": 3600, "onePerUser": true, "ambiguityPolicy": "report", "maxRetries": 2, "retrySchedule": "exponential", "retryPeriodSeconds": 9, "messagesPerSecond": 12.5}, "filter": "locale = 'fr'""#
+        #""content": {"android": {"title": "Sale", "body": "Now"}}, "settings": {"priority": 7, "weight": 3, "validitySeconds": 3600, "onePerUser": true, "allSeeds": true, "ambiguityPolicy": "report", "maxRetries": 2, "retrySchedule": "exponential", "retryPeriodSeconds": 9, "messagesPerSecond": 12.5}, "filter": "locale = 'fr'""#
 
     @Test func aTemplateIsCreatedReadReplacedDuplicatedAndDeleted() async throws {
         let site = try await APISite.start()
@@ -25,7 +25,7 @@ import Testing
         for (name, value) in [
             ("priority", "7"), ("weight", "3"), ("validitySeconds", "3600"), ("onePerUser", "true"),
             ("ambiguityPolicy", "report"), ("maxRetries", "2"), ("retrySchedule", "exponential"),
-            ("retryPeriodSeconds", "9"), ("messagesPerSecond", "12.5"),
+            ("retryPeriodSeconds", "9"), ("messagesPerSecond", "12.5"), ("allSeeds", "true"),
         ] { #expect(made["settings.\(name)"] == value, "\(name)") }
         let read = try await site.call("GET", "/templates/sale", key: key)
         #expect(read.json == made.json)
@@ -83,6 +83,16 @@ import Testing
                 "SELECT content::text || ' ' || weight || ' ' || validity || ' ' || target_filter || ' ' || ambiguity_policy FROM pushmta_engine.delivery"
             ) == #"{"android": {"title": "Sale"}} 3 01:00:00 locale = 'fr' report"#
         )
+        let seeds = "SELECT coalesce(seed_names::text, 'all') FROM pushmta_engine.delivery"
+        #expect(try await site.web.value(seeds) == "all")
+        let path = "/deliveries/\(made["id"] ?? "")/seeds"
+        for (body, status, names) in [
+            (#"{"seeds": []}"#, 200, "{}"), (#"{"seeds": ["nobody"]}"#, 404, "{}"), (#"{"seeds": "all"}"#, 400, "{}"),
+            ("{}", 200, "all"),
+        ] {
+            #expect(try await site.call("POST", path, key: key, body).status == status, "\(body)")
+            #expect(try await site.web.value(seeds) == names, "\(body)")
+        }
         let codes = try await site.call(
             "POST",
             "/templates/sale/deliveries",

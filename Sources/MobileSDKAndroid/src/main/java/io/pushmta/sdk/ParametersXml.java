@@ -1,6 +1,8 @@
 package io.pushmta.sdk;
 
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * The {@code additionalParams} document of a registration.
@@ -9,12 +11,21 @@ import java.util.Map;
  * {@code />}, the order is the map's, and an apostrophe is {@code &#39;}.
  */
 final class ParametersXml {
+    /** The name of the parameter in which a proof of the user key travels; the server takes it out. */
+    static final String PROOF = "userKeyProof";
+
+    private static final String HEAD = "<additionalParameters>";
+    private static final String TAIL = "</additionalParameters>";
+
+    /** A value has no quotation mark, as it is escaped. */
+    private static final Pattern PROOF_ELEMENT = Pattern.compile("<param name=\"" + PROOF + "\" value=\"[^\"]*\"/>");
+
     private ParametersXml() {
     }
 
     /** The document, not percent-encoded. Null values are left out, and no parameters are an empty root element. */
     static String document(Map<String, ?> parameters) {
-        StringBuilder result = new StringBuilder("<additionalParameters>");
+        StringBuilder result = new StringBuilder(HEAD);
         if (parameters != null) {
             for (Map.Entry<String, ?> entry : parameters.entrySet()) {
                 if (entry.getKey() == null || entry.getValue() == null) {
@@ -24,7 +35,22 @@ final class ParametersXml {
                         .append(escape(text(entry.getValue()))).append("\"/>");
             }
         }
-        return result.append("</additionalParameters>").toString();
+        return result.append(TAIL).toString();
+    }
+
+    /**
+     * What is said, with the kept parameters where nothing is said of them: by null, or by a document of a user key's proof alone.
+     */
+    static String completed(String said, String kept) {
+        if (said == null) {
+            return kept == null ? document(null) : kept;
+        }
+        Matcher proof = PROOF_ELEMENT.matcher(said);
+        if (kept == null || !proof.find() || said.length() != HEAD.length() + proof.group().length() + TAIL.length()) {
+            return said;
+        }
+        String others = PROOF_ELEMENT.matcher(kept).replaceAll("");
+        return others.substring(0, others.length() - TAIL.length()) + proof.group() + TAIL;
     }
 
     /** The value's text. A character is its code number: that is what Adobe's SDK sends. */

@@ -106,8 +106,8 @@ public final class PushClient {
      *
      * @param token      the token of Firebase Cloud Messaging
      * @param userKey    what matches the device to a recipient, such as a customer number; null for none
-     * @param parameters the subscription parameters that the service declares. With null a new token of the same user keeps
-     *                   those of the old one; otherwise null is as good as an empty map: there are none
+     * @param parameters the subscription parameters that the service declares. With null, or with a proof of the
+     *                   user key alone, the same user keeps those of the last call; with an empty map there are none
      * @param device     {@code AndroidDevice.describe(context)}
      * @throws PushException when a setting is missing, or the server refused
      * @throws IOException   when the server cannot be reached; the registration is kept and tried again
@@ -131,7 +131,7 @@ public final class PushClient {
             all.putAll(parameters);
         }
         if (proof != null) {
-            all.put("userKeyProof", proof);
+            all.put(ParametersXml.PROOF, proof);
         }
         return all;
     }

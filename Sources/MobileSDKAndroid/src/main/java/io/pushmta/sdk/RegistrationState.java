@@ -21,17 +21,11 @@ final class RegistrationState {
         return record.last;
     }
 
-    /**
-     * Puts parameters where the app said nothing of them: a new token of the same user has those of the old one, anything else
-     * has none.
-     */
+    /** Puts parameters where the app said nothing of them: those of the same user stay, and another user has none. */
     Registration complete(Registration wanted) {
-        if (wanted.parameters != null) {
-            return wanted;
-        }
         Registration last = record.last;
-        boolean isRefresh = last != null && last.userKey.equals(wanted.userKey) && !last.token.equals(wanted.token);
-        String parameters = isRefresh ? last.parameters : ParametersXml.document(null);
+        String kept = last != null && last.userKey.equals(wanted.userKey) ? last.parameters : null;
+        String parameters = ParametersXml.completed(wanted.parameters, kept);
         return new Registration(wanted.token, wanted.userKey, parameters, wanted.device);
     }
 

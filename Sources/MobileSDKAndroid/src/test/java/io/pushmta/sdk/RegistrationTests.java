@@ -248,8 +248,10 @@ final class RegistrationTests {
             client.registerDevice("newToken", "testUser", null, Samples.device());
             String refreshed = Samples.BODY.replace("=testToken&", "=newToken&");
             Check.equal(server.seen.get(1).body, refreshed);
-            // The same token: the app has parameters no more.
+            // The next start says no more.
             client.registerDevice("newToken", "testUser", null, Samples.device());
+            Check.equal(server.seen.size(), 2);
+            client.registerDevice("newToken", "testUser", Collections.emptyMap(), Samples.device());
             String bare = refreshed.substring(0, refreshed.indexOf("&additionalParams="))
                     + "&additionalParams=" + PercentEncoder.encode(ParametersXml.document(null));
             Check.equal(server.seen.get(2).body, bare);

@@ -74,6 +74,28 @@ final class AndroidLayerTests {
             new Service(server).onNewToken("newToken");
             Check.equal(server.seen.size(), 2);
             Check.equal(server.seen.get(1).body, server.seen.get(0).body.replace("=testToken&", "=newToken&"));
+            // The next start says no more.
+            PushMTA.registerDevice("newToken", "testUser", null, Device.SHARED, heard);
+            heard.expect("complete");
+            Check.equal(server.seen.size(), 2);
+        }
+    }
+
+    /** A proof is renewed, and says nothing of what the app declared before. */
+    void testAProofAloneKeepsTheParameters() throws Exception {
+        try (TestServer server = new TestServer()) {
+            start(server);
+            Heard heard = new Heard();
+            PushMTA.registerDevice("testToken", "testUser", Samples.PARAMETERS, Device.SHARED, heard);
+            heard.expect("complete");
+            for (String proof : new String[] {"one", "two"}) {
+                PushMTA.registerDevice("testToken", "testUser", PushClient.withUserKeyProof(null, proof), Device.SHARED, heard);
+                heard.expect("complete");
+            }
+            String kept = server.seen.get(0).body;
+            String end = "%3C%2FadditionalParameters%3E";
+            Check.equal(server.seen.get(2).body,
+                    kept.replace(end, "%3Cparam%20name%3D%22userKeyProof%22%20value%3D%22two%22%2F%3E" + end));
         }
     }
 

@@ -65,10 +65,11 @@ final class FacadeTests {
             neolane.registerDevice("testToken", "testUser", parameters, Device.SHARED);
             NeolaneAsyncRunner runner = new NeolaneAsyncRunner(neolane);
             Heard heard = new Heard();
-            // A new token keeps the parameters that the app does not repeat; the same token without them has none.
+            // The user keeps the parameters that the app does not repeat, with a new token and at the next start.
             runner.registerDevice("newToken", "testUser", null, Device.SHARED, heard);
             heard.expect("complete");
             neolane.registerDevice("newToken", "testUser", null, Device.SHARED);
+            neolane.registerDevice("newToken", "testUser", new TreeMap<>(), Device.SHARED);
             runner.registerDevice("newToken", "testUser", parameters, Device.SHARED, null);
             Check.eventually(() -> server.seen.size() == 4, "without a listener");
             String first = server.seen.get(0).body;
