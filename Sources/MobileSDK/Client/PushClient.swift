@@ -151,7 +151,7 @@ extension PushClient {
     ///   - token: The token from `didRegisterForRemoteNotificationsWithDeviceToken`.
     ///   - userKey: The key that matches the device to a recipient, such as a customer number.
     ///   - parameters: The subscription parameters that the service declares. Without them the same user keeps those of the last
-    ///     call; with an empty dictionary there are none.
+    ///     call; with an empty dictionary there are none, unless a proof comes with it.
     ///   - userKeyProof: The token with which your backend proves the user key, where the service asks for one
     ///     (`user_key_trust` signed); see <doc:GettingStarted>.
     public func registerDevice(

@@ -103,7 +103,8 @@ struct AudienceCounter {
         while true {
             let result = try await store.query(
                 """
-                SELECT count(*) FILTER (WHERE c.chosen AND c.exclusion = 0), count(*) FILTER (WHERE c.chosen AND c.exclusion NOT IN (0, \(Store.seedExclusion))),
+                SELECT count(*) FILTER (WHERE c.chosen AND c.exclusion = 0),
+                    count(*) FILTER (WHERE c.chosen AND c.exclusion NOT IN (0, \(Store.seedExclusion))),
                     count(*), coalesce(max(c.id), 0)
                 FROM (SELECT s.id, \(exclusion) AS exclusion, (\(condition?.condition ?? "true")) AS chosen
                     FROM pushmta_engine.console_audience s WHERE (s.application_id, s.id) > ($1, $2) AND s.application_id = $1

@@ -82,7 +82,7 @@ import Testing
         driver.register(.sample(token: "third", userKey: "ada", nil))
         #expect(driver.sent.count == 3 && driver.sent.last?.request.body?.contains("Oslo") == true)
         driver.answer(.ok)
-        // Whoever says that there are none has none, and so has another user.
+        // An empty map takes them away, and another user has none.
         driver.register(.sample(token: "third", userKey: "ada", [:]))
         driver.answer(.ok)
         #expect(driver.sent.last?.request.body?.contains("Oslo") == false)
