@@ -384,6 +384,34 @@ import Testing
         await site.close()
     }
 
+    @Test func theVariablesOfAnApplicationAreAskedFor() async throws {
+        let site = try await ConsoleSite.start()
+        try await ready(site)
+        try await site.sql(
+            """
+            UPDATE pushmta_engine.application SET variables = '[{"name": "screen", "type": "text", "label": "First page", "default": "home"},
+                {"name": "offer", "type": "integer"}]' WHERE name = 'shop-ios'
+            """
+        )
+        let mia = try await site.session(.marketing, name: "mia")
+        let draft = try await begin(mia)
+        let fields = ["label": "Sale", "application.shop-ios": "on"]
+        _ = try await save(mia, draft, "applications", fields)
+        let asked = try await mia.get("\(draft)/content").text
+        #expect(asked.contains("First page (screen)") && asked.contains(#"placeholder="home""#))
+        let given = ["ios.title": "Sale", "ios.variables.screen": "sale", "ios.variables.offer": "17", "go": "send"]
+        _ = try await save(mia, draft, "content", given)
+        let filled = try await mia.get("\(draft)/content").text
+        #expect(filled.contains(#"name="ios.variables.screen" value="sale""#))
+        let confirm = try await mia.get("\(draft)/start?when=now").text
+        let version = confirm.firstMatch(of: /name="version" value="(\d+)"/).map { String($0.1) } ?? ""
+        let started = try await mia.post("\(draft)/start", form: ["version": version])
+        #expect(started.status == .seeOther)
+        let content = try await site.value("SELECT content -> 'ios' -> 'variables' FROM pushmta_engine.delivery")
+        #expect(content == #"{"offer": 17, "screen": "sale"}"#)
+        await site.close()
+    }
+
     @Test func anIconIsOnBothPhonesAndInTheLists() async throws {
         let site = try await ConsoleSite.start()
         try await ready(site)

@@ -163,7 +163,7 @@ import Testing
         for (action, words) in [
             ("lift", "The quarantine is lifted"), ("opt_out", "this person wants no messages"),
             ("opt_in", "wants messages again"), ("opt_out_all", "this person wants no messages"),
-            ("opt_in", "wants messages again"),
+            ("opt_in", "wants messages again"), ("opt_in_all", "wants messages again"),
         ] {
             let answer = try await admin.post("/subscribers/1/\(action)")
             let location = try #require(answer.headers[.location])

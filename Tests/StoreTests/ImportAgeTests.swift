@@ -188,6 +188,19 @@ struct ImportAgeTests {
         }
     }
 
+    @Test("A user who was opted out as a whole is not opted in by a file's new address")
+    func consentOfAUserSurvives() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.sql("SELECT pushmta.set_user_opt_out('shop', 'ada', true)")
+        let second = String(repeating: "0b", count: 32)
+        try await run(fixture, [Self.row("ada"), Self.row("ben", token: second)])
+        #expect(try await state(fixture) == "ada out on, ben on")
+        // Bringing back the state of ben's address says nothing of ada.
+        try await fixture.sql("UPDATE pushmta_engine.subscription SET opted_out = true WHERE user_key = 'ben'")
+        try await run(fixture, [Self.row("ada", token: second)], age: .now, bringsBack: [.optedOut])
+        #expect(try await state(fixture) == "ada out on, ben out token_moved, ada out on")
+    }
+
     @Test("A filter finds a locale under each of its names")
     func localesInFilters() async throws {
         let fixture = try await StoreFixture.make()

@@ -209,6 +209,66 @@ import Testing
         #expect(try await set("null") == "2")
     }
 
+    /// iOS sends no device id, and gives another token to a phone that is set up anew.
+    @Test func whoIsOptedOutAsAUserIsSoOnLaterDevices() async throws {
+        let site = try await StoreSite.make()
+        let service = try await site.value("SELECT min(name) FROM pushmta_engine.service") ?? ""
+        func set(_ user: String, _ isOut: Bool) async throws {
+            _ = try await site.value("SELECT pushmta.set_user_opt_out('\(service)', '\(user)', \(isOut))")
+        }
+        try await register(site, "1", device: nil)
+        try await set("ada", true)
+        // Of whom no device is known yet.
+        try await set("eve", true)
+        try await register(site, "2", device: nil)
+        try await register(site, "3", device: "d3")
+        try await register(site, "4", user: "ben", device: nil)
+        try await register(site, "5", user: "eve", device: nil)
+        #expect(try await enabled(site) == "1 out,2 out,3 out,4,5 out")
+        let listed = "SELECT string_agg(DISTINCT user_key, ',') FROM pushmta.user_opt_out"
+        #expect(try await site.value(listed) == "ada,eve")
+        // The app of one phone says otherwise, and a server of another one and its later tokens.
+        try await register(site, "6", device: nil, optOut: false)
+        try await self.set(site, "3", false)
+        try await register(site, "7", device: "d3")
+        #expect(try await enabled(site) == "1 out,2 out,4,5 out,6,7")
+        try await set("ada", false)
+        try await register(site, "8", device: nil)
+        #expect(try await enabled(site) == "1,2,4,5 out,6,7,8")
+        // Who is forgotten is not on that list either.
+        _ = try await site.value("SELECT subscriptions FROM pushmta.forget_user('\(service)', 'eve')")
+        #expect(try await site.value("SELECT count(*) FROM pushmta_engine.user_opt_out") == "0")
+        let logged = try await site.value(
+            "SELECT count(*) FROM pushmta_engine.audit_log WHERE action = 'subscriber.opt_out' AND detail = '0 of the user'"
+        )
+        #expect(logged == "1")
+        await #expect(throws: PostgresError.self) { try await set(String(repeating: "u", count: 1_001), true) }
+    }
+
+    /// A registration that is under way knows nothing of an opt-out that has not been committed, nor that one of it.
+    @Test func aRegistrationUnderWayIsNotMissed() async throws {
+        let site = try await StoreSite.make()
+        try await register(site, "1", device: nil)
+        let registering = try await site.database.connect()
+        try await registering.run(
+            script: """
+                BEGIN;
+                SELECT pushmta_engine.register_devices(ARRAY[1], ARRAY['device-token-2'], ARRAY['ada'], ARRAY[NULL], ARRAY[''], ARRAY[''],
+                    ARRAY[NULL], ARRAY[NULL], ARRAY[NULL], ARRAY[NULL])
+                """
+        )
+        async let changed = site.store.setOptOut(ofUser: "ada", applications: nil, true)
+        try await eventually("the opt-out waits") {
+            try await site.value(
+                "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'pushmta_engine.registration_lock'::regclass"
+            ) == "1"
+        }
+        try await registering.run(script: "COMMIT")
+        #expect(try await changed == 2)
+        #expect(try await enabled(site) == "1 out,2 out")
+        await registering.close()
+    }
+
     @Test func theWordOfTheAppComesByTheForm() async throws {
         let site = try await WebSite.start()
         let form = "mobileAppUuid=testIntegrationKey&registrationToken=device-token-1"

@@ -184,8 +184,9 @@ struct SubscriberPage: Sendable {
         let mayForget = call.session?.role == .admin && !row.userKey.isEmpty && !isForgotten
         return [
             "mayOptOut": .flag(mayOperate && !row.isOptedOut),
-            "mayOptOutAll": .flag(mayOperate && !row.userKey.isEmpty && row.others > 0),
+            "mayOptOutAll": .flag(mayOperate && !row.userKey.isEmpty),
             "mayOptIn": .flag(mayOperate && row.isOptedOut),
+            "mayOptInAll": .flag(mayOperate && row.isOptedOut && !row.userKey.isEmpty),
             "mayLift": .flag(mayOperate && row.quarantine.status == .quarantine), "mayForget": .flag(mayForget),
             "hasActions": .flag(mayOperate || mayForget),
         ]
@@ -197,7 +198,7 @@ extension Catalogue {
     func done(_ action: SubscriberAction) -> String {
         switch action {
         case .optOut, .optOutAll: self[.doneOptOut]
-        case .optIn: self[.doneOptIn]
+        case .optIn, .optInAll: self[.doneOptIn]
         case .lift: self[.doneLift]
         }
     }

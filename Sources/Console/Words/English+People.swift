@@ -85,8 +85,9 @@ extension English {
             "This device of {0} gets nothing more, even if the app registers again, until the person wants messages again.",
         .optOutAllButton: "Opt out of all apps",
         .optOutAllText:
-            "No device of this user gets anything more from the applications of the service “{0}”, until the person wants messages again.",
+            "No device that this user has, or registers later, gets anything more from the applications of the service “{0}”, until the person wants messages again.",
         .optInButton: "Opt in again",
+        .optInAllButton: "Opt in to all apps again",
         .liftButton: "Lift the quarantine",
         .forgetButton: "Forget this user",
         .forgetTitle: "Forget this user for good?",

@@ -85,8 +85,9 @@ extension French {
             "Rien ne sera plus envoyé à cet appareil de {0}, même si l’app s’enregistre à nouveau, jusqu’à ce que la personne veuille à nouveau des messages.",
         .optOutAllButton: "Désinscrire de toutes les apps",
         .optOutAllText:
-            "Plus aucun appareil de cet utilisateur ne recevra quoi que ce soit des applications du service « {0} », jusqu’à ce que la personne veuille de nouveau des messages.",
+            "Plus aucun appareil que cet utilisateur a, ou enregistrera plus tard, ne recevra quoi que ce soit des applications du service « {0} », jusqu’à ce que la personne veuille de nouveau des messages.",
         .optInButton: "Réinscrire",
+        .optInAllButton: "Réinscrire à toutes les apps",
         .liftButton: "Lever la quarantaine",
         .forgetButton: "Oublier cet utilisateur",
         .forgetTitle: "Oublier cet utilisateur définitivement ?",

@@ -85,8 +85,9 @@ extension German {
             "An dieses Gerät von {0} geht nichts mehr, auch wenn die App sich wieder registriert, bis die Person wieder Nachrichten will.",
         .optOutAllButton: "Bei allen Apps abbestellen",
         .optOutAllText:
-            "Kein Gerät dieses Nutzers bekommt noch etwas von den Anwendungen des Dienstes „{0}“, bis die Person wieder Nachrichten will.",
+            "Kein Gerät, das dieser Nutzer hat oder später registriert, bekommt noch etwas von den Anwendungen des Dienstes „{0}“, bis die Person wieder Nachrichten will.",
         .optInButton: "Wieder anmelden",
+        .optInAllButton: "Bei allen Apps wieder anmelden",
         .liftButton: "Quarantäne aufheben",
         .forgetButton: "Diesen Benutzer vergessen",
         .forgetTitle: "Diesen Benutzer endgültig vergessen?",

@@ -91,6 +91,23 @@ CREATE TABLE pushmta_engine.subscription_acceptance (
 COMMENT ON TABLE pushmta_engine.subscription_acceptance IS
     'Of which subscriptions a gateway has ever taken a message: bit id & 1023 of block id >> 10.';
 
+CREATE TABLE pushmta_engine.user_opt_out (
+    user_key text NOT NULL CHECK (user_key <> ''),
+    application_id integer NOT NULL,
+    said_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (user_key, application_id)
+);
+COMMENT ON TABLE pushmta_engine.user_opt_out IS
+    'Users who want nothing of an application: their later subscriptions begin opted out. A server has said so, for all that the user has.';
+
+CREATE VIEW pushmta.user_opt_out AS
+SELECT u.user_key, v.name AS service, a.name AS application, u.said_at
+FROM pushmta_engine.user_opt_out u
+JOIN pushmta_engine.application a ON a.id = u.application_id
+JOIN pushmta_engine.service v ON v.id = a.service_id;
+COMMENT ON VIEW pushmta.user_opt_out IS
+    'Users who were opted out as a whole, in each application that it was said for: devices that they register later are opted out, too.';
+
 CREATE FUNCTION pushmta_engine.forget_acceptance() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
@@ -204,6 +221,7 @@ COMMENT ON FUNCTION pushmta_engine.registration_proof_keys() IS
 --   id, and no proof of a user proves it, so an address of another user, or of none, ends only when its gateway says so;
 -- * who opted out on a device stays opted out there, whatever became of the token: an SDK registers by itself. What counts is the
 --   subscription of the same device and user that was registered last;
+-- * who was opted out as a user is so on a device of which nothing was said;
 -- * what the app says of an opt-out (opt_outs) holds, whatever was said before; null says nothing. Out is narrow, and so a word for the
 --   device and its later tokens; in again is one for this token alone, which nobody but its device knows.
 -- Of several for one token the last counts, and of several of one user's device; each of them ends what was before it. Callers
@@ -306,12 +324,14 @@ BEGIN
         SELECT f.application_id, f.push_token, f.user_key, f.device_id, f.locale, f.time_zone, f.device::jsonb,
             f.recipient::jsonb, f.parameters::jsonb, f.extra::jsonb,
             -- The same user on the same device, which has another token now.
-            CASE WHEN f.opt_out IS NOT NULL THEN f.opt_out WHEN f.device_id IS NULL THEN false ELSE coalesce((
+            coalesce(f.opt_out, CASE WHEN f.device_id IS NOT NULL THEN (
                 SELECT o.opted_out
                 FROM (SELECT x.id, x.opted_out, x.opted_in_here, x.user_key, x.registered_at FROM subscription x
                     WHERE x.application_id = f.application_id AND x.device_id = f.device_id OFFSET 0) o
                 WHERE o.user_key = f.user_key AND (o.opted_out OR NOT o.opted_in_here)
-                ORDER BY o.registered_at DESC, o.id DESC LIMIT 1), false) END,
+                ORDER BY o.registered_at DESC, o.id DESC LIMIT 1) END,
+                EXISTS (SELECT FROM pushmta_engine.user_opt_out u
+                    WHERE u.user_key = f.user_key AND u.application_id = f.application_id)),
             CASE WHEN f.opt_out THEN now() END, coalesce(NOT f.opt_out, false)
         FROM given f WHERE f.target = 0 ORDER BY f.n
         RETURNING application_id
@@ -517,17 +537,37 @@ COMMENT ON FUNCTION pushmta.set_opt_out(bigint, boolean) IS
     'said of. It stays when the device registers again: an SDK does that by itself. Who opted out in an app that has '
     'setOptOut is opted out again with its next registration, until that app says otherwise.';
 
-CREATE FUNCTION pushmta_engine.keep_user_opt_out(applications integer[], person text, says_no boolean)
-    RETURNS TABLE (device bigint, changed bigint) LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+-- is_short says that the transaction ends with it. Then it waits for the registrations that are under way and those that come wait for
+-- it, so that it misses none. A caller who may keep the transaction open could make all registrations wait.
+CREATE FUNCTION pushmta_engine.keep_user_opt_out(applications integer[], person text, says_no boolean, is_short boolean)
+    RETURNS TABLE (device bigint, changed bigint, is_news boolean) LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp
+    SET enable_seqscan = off AS $$
 DECLARE
     ids bigint[];
 BEGIN
     IF coalesce(person, '') = '' THEN
         RAISE EXCEPTION 'The user key is empty.'
             USING ERRCODE = 'PM072', HINT = 'Without a user key nobody is known: name a device with pushmta.set_opt_out.';
+    ELSIF octet_length(person) > 1000 THEN
+        -- As of a registration: nobody has such a key.
+        RAISE EXCEPTION 'The user key has more than 1,000 bytes.'
+            USING ERRCODE = 'PM007', HINT = 'A user key has at most 1,000 bytes.';
     END IF;
     ids := ARRAY(SELECT s.id FROM subscription s WHERE s.user_key = person AND s.user_key <> '' AND s.application_id = ANY(applications)
         ORDER BY s.id FOR NO KEY UPDATE);
+    IF is_short THEN
+        LOCK TABLE pushmta_engine.registration_lock IN SHARE ROW EXCLUSIVE MODE;
+        ids := ids || ARRAY(SELECT s.id FROM subscription s
+            WHERE s.user_key = person AND s.user_key <> '' AND s.application_id = ANY(applications) AND s.id <> ALL(ids)
+            ORDER BY s.id FOR NO KEY UPDATE);
+    END IF;
+    IF says_no THEN
+        INSERT INTO pushmta_engine.user_opt_out (user_key, application_id) SELECT DISTINCT person, a FROM unnest(applications) a ORDER BY 2
+        ON CONFLICT DO NOTHING;
+    ELSE
+        DELETE FROM pushmta_engine.user_opt_out u WHERE u.user_key = person AND u.application_id = ANY(applications);
+    END IF;
+    is_news := FOUND;
     UPDATE subscription s SET opted_out = says_no, opted_out_at = CASE WHEN says_no THEN now() END, opted_in_here = false
     WHERE s.id = ANY(ids) AND s.opted_out <> says_no;
     GET DIAGNOSTICS changed = ROW_COUNT;
@@ -536,24 +576,24 @@ BEGIN
     device := ids[1];
     RETURN NEXT;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.keep_user_opt_out(integer[], text, boolean) IS
-    'Does what pushmta.set_opt_out does for all subscriptions of a user in some applications; returns the first of them, and for how '
-    'many that changed anything. The caller logs it.';
+COMMENT ON FUNCTION pushmta_engine.keep_user_opt_out(integer[], text, boolean, boolean) IS
+    'Does what pushmta.set_opt_out does for all subscriptions that a user has or will have in some applications. Returns the first of '
+    'them, for how many that changed anything, and whether it is news of the user. The caller logs it.';
 
-CREATE FUNCTION pushmta_engine.note_user_opt_out(applications integer[], person text, says_no boolean) RETURNS bigint LANGUAGE plpgsql
-    SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.note_user_opt_out(applications integer[], person text, says_no boolean, is_short boolean) RETURNS bigint
+    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE
     kept record;
 BEGIN
-    SELECT k.device, k.changed INTO kept FROM keep_user_opt_out(applications, person, says_no) k;
-    IF kept.changed > 0 THEN
-        -- Never the user''s key: the log outlives the person.
-        PERFORM note_change(CASE WHEN says_no THEN 'subscriber.opt_out' ELSE 'subscriber.opt_in' END, kept.device::text,
+    SELECT k.device, k.changed, k.is_news INTO kept FROM keep_user_opt_out(applications, person, says_no, is_short) k;
+    IF kept.changed > 0 OR kept.is_news THEN
+        -- Never the user's key: the log outlives the person.
+        PERFORM note_change(CASE WHEN says_no THEN 'subscriber.opt_out' ELSE 'subscriber.opt_in' END, coalesce(kept.device::text, ''),
             format('%s of the user', kept.changed));
     END IF;
     RETURN kept.changed;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.note_user_opt_out(integer[], text, boolean) IS
+COMMENT ON FUNCTION pushmta_engine.note_user_opt_out(integer[], text, boolean, boolean) IS
     'Does what keep_user_opt_out does, and logs it under the first of the subscriptions; returns how many were changed.';
 
 CREATE FUNCTION pushmta.set_user_opt_out(service text, user_key text, opted_out boolean, application text DEFAULT NULL) RETURNS bigint
@@ -570,11 +610,11 @@ BEGIN
         RAISE EXCEPTION 'Service "%" has no application "%".', service, application
             USING ERRCODE = 'PM001', HINT = 'pushmta.application lists them.';
     END IF;
-    RETURN note_user_opt_out(apps, user_key, coalesce(opted_out, true));
+    RETURN note_user_opt_out(apps, user_key, coalesce(opted_out, true), is_short => false);
 END $$;
 COMMENT ON FUNCTION pushmta.set_user_opt_out(text, text, boolean, text) IS
-    'Does what set_opt_out does for all subscriptions that a user has in a service, or in one application of it; returns how many '
-    'were changed. Devices that the user has later are not among them.';
+    'Does what set_opt_out does for all subscriptions that a user has or will have in a service, or in one application of it; returns '
+    'how many were changed. Commit soon: a device that registers before the commit may be missed.';
 
 CREATE TABLE pushmta_engine.subscription_import (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -742,15 +742,16 @@ BEGIN
         WHEN 'opt_out' THEN PERFORM keep_opt_out(subscription, true);
         WHEN 'opt_in' THEN PERFORM keep_opt_out(subscription, false);
         WHEN 'lift' THEN PERFORM end_quarantine(subscription);
-        WHEN 'opt_out_all' THEN
+        WHEN 'opt_out_all', 'opt_in_all' THEN
             SELECT s.user_key, ARRAY(SELECT o.id FROM application o WHERE o.service_id = a.service_id) AS apps INTO person
             FROM subscription s JOIN application a ON a.id = s.application_id WHERE s.id = subscription;
             IF NOT FOUND THEN
                 RAISE EXCEPTION 'There is no device %.', subscription
                     USING ERRCODE = 'PM070', HINT = 'pushmta.subscription lists them by id.';
             END IF;
-            action := 'opt_out';
-            detail := (SELECT format('%s of the user', k.changed) FROM keep_user_opt_out(person.apps, person.user_key, true) k);
+            detail := (SELECT format('%s of the user', k.changed)
+                FROM keep_user_opt_out(person.apps, person.user_key, action = 'opt_out_all', is_short => true) k);
+            action := replace(action, '_all', '');
     END CASE;
     PERFORM note_audit(who, 'subscriber.' || action, subscription::text, detail, address);
 END $$;

@@ -45,10 +45,10 @@ CREATE FUNCTION pushmta_engine.api_set_user_opt_out(applications integer[], pers
 #variable_conflict use_variable
 BEGIN
     RETURN note_user_opt_out(coalesce(applications, ARRAY(SELECT a.id FROM pushmta_engine.application a)), person,
-        coalesce(opted_out, true));
+        coalesce(opted_out, true), is_short => true);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.api_set_user_opt_out(integer[], text, boolean) IS
-    'What pushmta.set_user_opt_out does, in some applications (null: in all).';
+    'What pushmta.set_user_opt_out does, in some applications (null: in all), in a transaction of its own.';
 
 CREATE FUNCTION pushmta_engine.api_create_delivery(
     label text, applications text[], content text, continuous boolean, priority integer, validity_seconds bigint,

@@ -111,6 +111,8 @@ public enum SubscriberAction: String, Sendable, CaseIterable {
     case optOutAll = "opt_out_all"
     /// The person wants messages again.
     case optIn = "opt_in"
+    /// The person wants messages again from all applications of the service.
+    case optInAll = "opt_in_all"
     /// What gateways said of its push token was a mistake.
     case lift
 }

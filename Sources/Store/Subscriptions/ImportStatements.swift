@@ -166,7 +166,8 @@ enum ImportStatements {
                 parameters, registered_at, opted_out, quarantine_status, quarantine_reason, quarantined_at)
             SELECT $1, i.push_token, coalesce(i.user_key, ''), coalesce(i.user_key, '') <> '', coalesce(i.locale, ''),
                 coalesce(i.time_zone, ''), \(merged("recipient", with: "'{}'::jsonb")), \(merged("parameters", with: "'{}'::jsonb")),
-                coalesce(i.registered_at, now()), coalesce(e.opted_out, false) AND NOT (i.clears AND 'opted_out' = ANY($3)),
+                coalesce(i.registered_at, now()), coalesce(e.opted_out, false) AND NOT (i.clears AND 'opted_out' = ANY($3))
+                    OR EXISTS (SELECT FROM pushmta_engine.user_opt_out u WHERE u.user_key = i.user_key AND u.application_id = $1),
                 CASE WHEN e.quarantine_status >= 2 AND NOT i.clears THEN e.quarantine_status ELSE 0 END,
                 CASE WHEN e.quarantine_status >= 2 AND NOT i.clears THEN e.quarantine_reason ELSE '' END,
                 CASE WHEN e.quarantine_status >= 2 AND NOT i.clears THEN e.quarantined_at END

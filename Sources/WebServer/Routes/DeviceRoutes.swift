@@ -18,7 +18,7 @@ struct DeviceRoutes: Sendable {
                 operation: "registerDevice",
                 summary: "Register a device, or update it",
                 details:
-                    "As a registration by an SDK: the same application, push token and user are the same device. Another user on the token makes a new one and disables the old one; a new token of the same user under the same deviceId does so too. Whatever is left out stays as it is, the user too; an empty userKey means no user. An opt-out stays, with a deviceId also when the token changes; nothing here opts anybody in.",
+                    "As a registration by an SDK: the same application, push token and user are the same device. Another user on the token makes a new one and disables the old one; a new token of the same user under the same deviceId does so too. Whatever is left out stays as it is, the user too; an empty userKey means no user. An opt-out stays, with a deviceId also when the token changes, and that of a user on all devices; nothing here opts anybody in.",
                 scope: .writeDevices,
                 body: .required(schema: "NewDevice"),
                 answers: [200: "Device", 201: "Device"],
@@ -72,7 +72,7 @@ struct DeviceRoutes: Sendable {
                 operation: "setOptOutOfUser",
                 summary: "Note that a user wants nothing, or messages again, on all devices",
                 details:
-                    "As opt-out of each of the devices that the user has now, in one application or in all that the key is for. Devices that come later are not among them.",
+                    "As opt-out of each of the user's devices, in one application or in all that the key is for. Devices that the user registers later are opted out, too, until this call says otherwise.",
                 scope: .writeDevices,
                 body: .required(schema: "OptOut"),
                 answers: [200: "OptOutChange"],
