@@ -394,10 +394,10 @@ BEGIN
     END IF;
 
     INSERT INTO pushmta_engine.delivery (label, content, priority, validity, target_kind, allow_duplicates, ambiguity_policy,
-        max_retries, retry_period_seconds, parent_delivery_id, proof)
+        max_retries, retry_period_seconds, one_time_code, parent_delivery_id, proof)
     -- Somebody waits for it, so it goes before what is merely under way. Two seeds may be one device with other values.
     SELECT proof_label, d.content, greatest(d.priority, 50::smallint), d.validity, 'explicit', true,
-        d.ambiguity_policy, d.max_retries, d.retry_period_seconds, d.id, true
+        d.ambiguity_policy, d.max_retries, d.retry_period_seconds, d.one_time_code, d.id, true
     FROM pushmta_engine.delivery d WHERE d.id = delivery
     RETURNING id INTO made;
     INSERT INTO delivery_application (delivery_id, application_id, external_account_id)

@@ -20,6 +20,20 @@ struct DeliveryProofTests {
         return (fixture, delivery, rows)
     }
 
+    @Test("A proof of a delivery of one-time codes passes over an opt-out as the delivery does")
+    func proofOfCodes() async throws {
+        let (fixture, delivery, rows) = try await world()
+        let store = fixture.store
+        try await fixture.sql("UPDATE pushmta_engine.subscription SET opted_out = true")
+        try await store.setOneTimeCode(delivery, true)
+        let proof = try await store.createProof(
+            of: delivery,
+            to: try await store.proofAddresses([String(rows[0].id)])
+        )
+        #expect(try await store.deliveryProgress(proof).isOneTimeCode)
+        #expect(try await fixture.prepare().messages == 1)
+    }
+
     @Test("A proof goes to seeds, subscriptions and tokens while its delivery is edited, and counts for itself alone")
     func proof() async throws {
         let (fixture, delivery, rows) = try await world()
