@@ -78,6 +78,9 @@ struct DispatchWorld {
 
     var mayClaim: Bool { !isShuttingDownFast && !isDraining && !isCircuitOpen && !isInTrouble }
 
+    /// What the dispatch state has let out, if it is asked for.
+    var record: DispatchRecord?
+
     mutating func fail(_ what: String) { failures.append(what) }
 
     mutating func chance(_ one: Int) -> Bool { Int.random(in: 0..<one, using: &random) == 0 }
@@ -91,7 +94,9 @@ struct DispatchWorld {
                 fail("the bytes in the gateway are counted wrongly")
             }
         }
-        for action in dispatch.handle(events, now: now) {
+        let actions = dispatch.handle(events, now: now)
+        record?.note(actions)
+        for action in actions {
             switch action {
             case .mark(let asked): marks.append(asked)
             case .journal(let bytes): record(bytes)
@@ -142,7 +147,10 @@ struct DispatchWorld {
         if stores.isEmpty, dispatch.storing.outcomes.isEmpty, dispatch.storing.reportedUnstored != 0 {
             fail("\(dispatch.storing.reportedUnstored) reported outcomes of none")
         }
-        if let taken = dispatch.storing.take() { stores.append((taken.batch, taken.windowRows, false)) }
+        if let taken = dispatch.storing.take() {
+            record?.note(taken.batch, windowRows: taken.windowRows)
+            stores.append((taken.batch, taken.windowRows, false))
+        }
     }
 
     /// Parts on their way to the database.
@@ -199,6 +207,7 @@ struct DispatchWorld {
         let isLeaseValid = now < leaseEnd
         let bytes = dispatch.aboutToSend([departure], now: now, isLeaseValid: { isLeaseValid })
         let isJournalBroken = bytes != nil && chance(400)
+        if let bytes { record?.note(journal: bytes) }
         guard let bytes, !isJournalBroken else {
             if !isLeaseValid { seen.insert("refused without lease") }
             cancelQueued()
@@ -301,6 +310,7 @@ struct DispatchWorld {
     /// The database answers who asks for slices, or cannot.
     mutating func grant() {
         let asked = dispatch.pace.slicesToAsk(at: .milliseconds(now - DispatchFixture.start))
+        record?.note(asked: asked)
         guard !asked.isEmpty else { return }
         guard !chance(10) else { return perform(.slices([], asked: asked.map(\.limit))) }
         let slices = asked.map { ask in

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A small seeded generator (SplitMix64), so that a failing random test can be repeated.
-public struct TestRandom: RandomNumberGenerator {
+public struct TestRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
     public init(seed: UInt64) {

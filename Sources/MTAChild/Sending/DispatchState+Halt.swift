@@ -89,7 +89,7 @@ extension DispatchState {
         if endings.hasRefused { endings.hasRefused = parts.values.contains { $0.refusal != nil && !$0.isFenced } }
         if endings.hasExpired { endings.hasExpired = parts.values.contains { $0.times.isExpired && !$0.isClosing } }
         // In the order of the parts, so that the same events have the same effects.
-        for claim in parts.keys.sorted(by: { ($0.part, $0.token) < ($1.part, $1.token) }) {
+        for claim in parts.keys.sorted() {
             guard let part = parts[claim], part.inGateway == 0, !part.isFenced, !part.isClosing else { continue }
             switch halt(of: part) {
             case .close(let status, let reason): closeRest(claim, status, reason)
@@ -195,6 +195,7 @@ extension DispatchState {
         counters.progress += 1
         counters.late += Int64(report.late)
         var journal: [UInt8] = []
+        let claims = claims.sorted()
         for claim in claims where report.closedParts.contains(claim.part) {
             guard let part = parts[claim], part.isClosing else { continue }
             counters.resentAfterAmbiguity += Int64(part.resent) + Int64(part.ambiguous.unanswered.count)
@@ -202,10 +203,10 @@ extension DispatchState {
             JournalEncoder.append(.closed(part: claim.part, token: claim.token), to: &journal)
         }
         if !journal.isEmpty { actions.append(.journal(journal)) }
-        for part in Set(report.fencedParts) {
+        for part in Set(report.fencedParts).sorted() {
             // With several claims of one part in a batch the older ones were fenced.
             let fenced = report.fencedParts.count { $0 == part }
-            let claims = claims.filter { $0.part == part }.sorted { $0.token < $1.token }
+            let claims = claims.filter { $0.part == part }
             for claim in claims.prefix(fenced) { fence(claim, &actions) }
         }
         for claim in claims where report.unbalancedParts.contains(claim.part) {

@@ -198,7 +198,7 @@ extension DispatchState {
     /// message's own must not stand for the gateway's. What holds a message without an answer stays: its resend counts, and has its time.
     mutating func probeFailed(_ actions: inout [Action]) {
         guard isProbingTrouble else { return }
-        for claim in parts.keys.sorted(by: { ($0.part, $0.token) < ($1.part, $1.token) }) {
+        for claim in parts.keys.sorted() {
             guard let part = parts[claim], part.inGateway == 0, !part.isFenced, !part.isClosing,
                 part.lastBatch <= storing.stored, !part.retries.contains(where: \.countsAttempt),
                 part.ambiguous.reported.isEmpty

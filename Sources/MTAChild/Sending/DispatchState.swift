@@ -31,11 +31,18 @@ struct DispatchState: Sendable {
     /// The owner's monotonic clock, set before each event.
     var moment = Duration.zero
     var nextBatchID: Int64 = 1 << 40
-    var random = SystemRandomNumberGenerator()
+    var random: any RandomNumberGenerator & Sendable
 
-    init(window: DispatchWindow, batchSize: Int, applicationID: Int32) {
+    /// - Parameter random: draws the pauses before retries.
+    init(
+        window: DispatchWindow,
+        batchSize: Int,
+        applicationID: Int32,
+        random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+    ) {
         self.window = window
         self.applicationID = applicationID
+        self.random = random
         storing = OutcomeQueue(batchSize: batchSize)
     }
 

@@ -135,7 +135,7 @@ struct SendingPace: Sendable {
     /// The slices to ask for; they count as asked for.
     mutating func slicesToAsk(at moment: Duration) -> [(limit: Int64, messages: Int32)] {
         var asks: [(limit: Int64, messages: Int32)] = []
-        for (id, limit) in limits {
+        for (id, limit) in limits.sorted(by: { $0.key < $1.key }) {
             let wanted = limit.share.wanted(for: demand(limit, id), at: moment)
             guard wanted > 0 else { continue }
             limits[id]?.share.ask()

@@ -115,7 +115,7 @@ public struct ClaimedPart: Sendable {
 }
 
 /// A part together with the fencing token under which its owner holds it.
-public struct PartToken: Sendable, Hashable {
+public struct PartToken: Sendable, Hashable, Comparable {
     /// The part.
     public let part: Int64
     /// The token that the claim gave.
@@ -126,4 +126,7 @@ public struct PartToken: Sendable, Hashable {
         self.part = part
         self.token = token
     }
+
+    /// By part, then by token.
+    public static func < (left: Self, right: Self) -> Bool { (left.part, left.token) < (right.part, right.token) }
 }

@@ -52,7 +52,7 @@ extension Store {
     /// Renews the leases of a child; returns the parts that it still holds. The others belong to somebody else now.
     public func renewLeases(child: Int64, _ parts: [PartToken]) async throws -> Set<Int64> {
         guard !parts.isEmpty else { return [] }
-        let sorted = parts.sorted { ($0.part, $0.token) < ($1.part, $1.token) }
+        let sorted = parts.sorted()
         let result = try await query(
             Self.renewSQL,
             [.int64Array(sorted.map(\.part)), .int64Array(sorted.map(\.token)), .int64(child), .heldState]
