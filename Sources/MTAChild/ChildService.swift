@@ -158,9 +158,9 @@ struct ChildService: Sendable {
     /// when the trouble is over.
     private func stayInTrouble(_ claimer: Claimer) async {
         while !Task.isCancelled {
-            let isWaiting = sender.dispatch.withLock { $0.trouble == .left } && !sender.troubleReport.isUnderWay
+            let isWaiting = sender.snapshot.admission.trouble == .left && !sender.troubleReport.isUnderWay
             if isWaiting, !control.isDraining { _ = await probesTrouble() }
-            if sender.dispatch.withLock({ $0.isProbingTrouble }) {
+            if sender.snapshot.admission.isProbingGateway {
                 await TroubleProber(
                     sender: sender,
                     store: stores.control,
@@ -235,7 +235,7 @@ struct ChildService: Sendable {
                 fastSince = now
                 sender.perform(.fastShutdown)
             }
-            if !isFast || sender.dispatch.withLock({ $0.window.inGateway > 0 }) || stored != sender.storedSoFar {
+            if !isFast || sender.snapshot.window.inGateway > 0 || stored != sender.storedSoFar {
                 stored = sender.storedSoFar
                 lastStored = now
             } else if now - lastStored >= Self.longestWaitForDatabase {
@@ -291,13 +291,11 @@ struct ChildService: Sendable {
             let now = ContinuousClock.now
             tracer.expire(of: sender.gateway)
             // A prober holds nothing between its probes.
-            let (holdsNothing, counters) = sender.dispatch.withLock { dispatch in
-                (dispatch.parts.isEmpty && !dispatch.isProbingTrouble, dispatch.counters)
-            }
-            let isIdle = holdsNothing && loading.count == 0
+            let seen = sender.snapshot
+            let isIdle = seen.partCount == 0 && !seen.admission.isProbingGateway && loading.count == 0
             if !isIdle { lastBusy = now }
             let reason = recycling.reason(
-                resolved: counters.sent + counters.failed + counters.retried,
+                resolved: seen.counters.resolved,
                 age: now - started,
                 idle: now - lastBusy,
                 residentBytes: Machine.residentBytes(),
@@ -305,7 +303,7 @@ struct ChildService: Sendable {
             )
             if let reason, !control.isDraining {
                 logger.debug(
-                    "the child has served: \(reason.rawValue), after \(counters.sent + counters.failed + counters.retried) messages and \((now - started).components.seconds) s"
+                    "the child has served: \(reason.rawValue), after \(seen.counters.resolved) messages and \((now - started).components.seconds) s"
                 )
                 control.drain(reason)
                 sender.signals.claim.fire()

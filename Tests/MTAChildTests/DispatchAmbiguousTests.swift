@@ -42,7 +42,7 @@ import Testing
         var second = soft
         second.index = 1
         _ = dispatch.handle(.resolved(batchID: 100, outcomes: [soft, second]), now: now)
-        let taken = dispatch.storing.take()
+        let taken = dispatch.outbox.take()
         let (batch, _) = try #require(taken)
         let rows = batch.allRows.sorted { $0.sequence < $1.sequence }
         #expect(rows.map(\.status) == [.unknown, expires ? .ignored : .failed])
@@ -70,7 +70,7 @@ import Testing
         other.index = 4
         let outcomes = [soft, Outcome(index: 1, outcomeClass: .accepted, status: 200), refused, dead, other]
         let actions = dispatch.handle(.resolved(batchID: 100, outcomes: outcomes), now: now)
-        let taken = dispatch.storing.take()
+        let taken = dispatch.outbox.take()
         let (batch, _) = try #require(taken)
         let rows = batch.allRows.sorted { $0.sequence < $1.sequence }
         #expect(
@@ -91,7 +91,7 @@ import Testing
         _ = dispatch.handle(.leasesLost([PartToken(part: 1, token: 1)]), now: now)
         let actions = dispatch.handle(.resolved(batchID: 100, outcomes: [refused]), now: now)
         #expect(try classes(actions) == [.ambiguous], "the journal would bring it as a fact")
-        #expect(dispatch.storing.outcomes.isEmpty && dispatch.counters.failed == 0)
+        #expect(dispatch.outbox.outcomes.isEmpty && dispatch.counters.failed == 0)
     }
 
     /// What the journal gets.
@@ -143,7 +143,7 @@ import Testing
             "the journal keeps what the gateway said"
         )
         #expect(answers.allSatisfy { $0.notBeforeMilliseconds == nil })
-        let taken = dispatch.storing.take()
+        let taken = dispatch.outbox.take()
         let rows = try #require(taken).batch.allRows.sorted { $0.sequence < $1.sequence }
         #expect(rows.map(\.status) == [.failed, .failed])
         #expect(rows.map(\.isDecision) == [true, false])
@@ -154,7 +154,7 @@ import Testing
         part.slices = []
         part.decided = [.init(row: 0, status: .failed, reason: "PayloadTooLarge")]
         var dispatch = sent(part)
-        let taken = dispatch.storing.take()
+        let taken = dispatch.outbox.take()
         #expect(try #require(taken).batch.allRows.map(\.isDecision) == [true])
     }
 
@@ -180,7 +180,7 @@ import Testing
         part.slices = []
         part.softAnswers = [.init(row: 0, notBeforeMilliseconds: notBefore, longestDelayMilliseconds: longest)]
         var dispatch = sent(part)
-        let taken = dispatch.storing.take()
+        let taken = dispatch.outbox.take()
         #expect(try #require(taken).batch.closing.first?.retries.map(\.delayMilliseconds) == [30_000])
     }
 }

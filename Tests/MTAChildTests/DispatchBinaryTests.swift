@@ -103,7 +103,7 @@ import Testing
             reasons += answers.map(\.reason)
         }
         #expect(reasons.count { $0 == "Silence" } == 600 && reasons.count { $0.isEmpty } == 400)
-        let taken = dispatch.storing.take()
+        let taken = dispatch.outbox.take()
         let batch = try #require(taken?.batch)
         #expect(batch.rows.isEmpty && batch.runs.count == 2, "columns and no rows: \(batch.runs.count) runs")
         #expect(batch.allRows.count { $0.reason == "Silence" } == 600)

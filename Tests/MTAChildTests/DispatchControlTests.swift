@@ -46,7 +46,7 @@ import Testing
     }
 
     private func store(_ dispatch: inout DispatchState, closed: [Int64]) -> (OutcomeBatch, [DispatchState.Action])? {
-        guard let (batch, rows) = dispatch.storing.take() else { return nil }
+        guard let (batch, rows) = dispatch.outbox.take() else { return nil }
         var report = StoreReport()
         report.closedParts = closed
         return (batch, dispatch.handle(.stored(report, claims: batch.claims, windowRows: rows), now: now))
@@ -254,7 +254,7 @@ import Testing
         #expect(reasons == ["403 InvalidProviderToken"])
         let last = dispatch.handle(.resolved(batchID: 100, outcomes: unsent(2).suffix(1)), now: now)
         #expect(last.contains { if case .release = $0 { true } else { false } })
-        #expect(dispatch.isEmpty && dispatch.window.unresolved == 0 && dispatch.storing.outcomes.isEmpty)
+        #expect(dispatch.isEmpty && dispatch.window.unresolved == 0 && dispatch.outbox.outcomes.isEmpty)
     }
 
     @Test func aMixUpFailsNoMessageAndLosesNoToken() throws {
@@ -268,7 +268,7 @@ import Testing
             ) { opened.append(holds) }
         }
         #expect(opened == [true])
-        #expect(dispatch.storing.outcomes.isEmpty && dispatch.counters.failed == 0)
+        #expect(dispatch.outbox.outcomes.isEmpty && dispatch.counters.failed == 0)
         #expect(dispatch.isEmpty && dispatch.window.unresolved == 0, "all of it went back")
     }
 
@@ -276,7 +276,7 @@ import Testing
         var dispatch = dispatch()
         send(&dispatch, DispatchFixture.part(1, size: 3, delivery: try DispatchFixture.delivery()))
         _ = dispatch.handle(.resolved(batchID: 100, outcomes: [doubtful(0), accepted(1)]), now: now)
-        #expect(dispatch.storing.outcomes.count == 1)
+        #expect(dispatch.outbox.outcomes.count == 1)
         _ = dispatch.handle(.resolved(batchID: 100, outcomes: [accepted(2)]), now: now)
         let (batch, _) = try #require(store(&dispatch, closed: [1]))
         #expect(batch.count == 3 && batch.effects.count == 1 && batch.closing.count == 1)

@@ -43,7 +43,7 @@ import Testing
         for case .journal(let bytes) in actions {
             for case .answers(_, _, _, let some) in try DispatchFixture.records(bytes) { answers += some }
         }
-        let taken = dispatch.storing.take()
+        let taken = dispatch.outbox.take()
         return (try #require(taken).batch, answers)
     }
 
@@ -162,7 +162,7 @@ import Testing
             .init(row: 2, status: .notApplicable, reason: "opted_out"),
         ]
         _ = dispatch.handle(.prepared(part), now: now)
-        let taken = dispatch.storing.take()
+        let taken = dispatch.outbox.take()
         let batch = try #require(taken).batch
         #expect(batch.rows.map(\.failure) == [refused, MessageFailure(.soft, .undefined), nil])
         #expect(batch.effects.isEmpty)

@@ -57,7 +57,7 @@ import Testing
         #expect(openings(actions) == ["the gateway refused the push tokens of 80 of the last 80 messages"])
         #expect(actions.contains { if case .putAside(_, _, nil) = $0 { true } else { false } })
         #expect(
-            dispatch.counters.failed == 0 && dispatch.storing.outcomes.isEmpty && dispatch.window.unresolved == 0
+            dispatch.counters.failed == 0 && dispatch.outbox.outcomes.isEmpty && dispatch.window.unresolved == 0
                 && dispatch.parts.isEmpty
         )
     }
@@ -79,7 +79,7 @@ import Testing
         let actions = send(&dispatch, part, refused: refused)
         #expect(openings(actions).isEmpty)
         #expect(dispatch.counters.failed == refused)
-        #expect(dispatch.storing.outcomes.count == part.sequences.count)
+        #expect(dispatch.outbox.outcomes.count == part.sequences.count)
     }
 
     @Test func singleMessagesAreRefusedUntilTheyAreTooMany() throws {
@@ -101,7 +101,7 @@ import Testing
         part.claimed = DispatchFixture.claimed(1, size: 200, believesRefusals: true)
         #expect(openings(send(&dispatch, part, refused: 200)).isEmpty)
         #expect(dispatch.counters.failed == 200)
-        let taken = dispatch.storing.take()
+        let taken = dispatch.outbox.take()
         let (batch, _) = try #require(taken)
         #expect(batch.effects.count == 200 && batch.closing.count == 1)
     }

@@ -41,6 +41,8 @@ struct DispatchRecord {
         case .cutJournal(let length, let claims):
             let kept = claims.sorted()
             lines.append("cut \(length) keeping \(kept)")
+        // Words for people are no part of it.
+        case .tellLost: break
         default: lines.append("\(action)")
         }
     }

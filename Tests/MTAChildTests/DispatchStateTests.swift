@@ -74,7 +74,7 @@ import Testing
         var left: [Int] = []
         var marked: [PartMark] = []
         for step in 1...40 {
-            dispatch.moment = .milliseconds(step * 25)
+            dispatch.advance(to: .milliseconds(step * 25))
             let asked = dispatch.pace.slicesToAsk(at: dispatch.moment)
             let slices = asked.map {
                 RateSlice(limit: $0.limit, messages: $0.messages, startsIn: .zero, messagesPerSecond: 50)
@@ -109,7 +109,7 @@ import Testing
         #expect(released(dispatch.handle(.drain, now: now)).isEmpty, "one of its messages has no answer yet")
         let answer = Outcome(index: 0, outcomeClass: .accepted, status: 200)
         #expect(released(dispatch.handle(.resolved(batchID: batch, outcomes: [answer]), now: now)).isEmpty)
-        let taken = dispatch.storing.take()
+        let taken = dispatch.outbox.take()
         let (stored, rows) = try #require(taken)
         let last = dispatch.handle(.stored(StoreReport(), claims: stored.claims, windowRows: rows), now: now)
         #expect(released(last) == [PartToken(part: 1, token: 1)])
@@ -135,7 +135,7 @@ import Testing
             .resolved(batchID: 100, outcomes: [Outcome(index: 0, outcomeClass: .accepted, status: 200)]),
             now: now
         )
-        #expect(dispatch.storing.outcomes.closing.isEmpty)
+        #expect(dispatch.outbox.outcomes.closing.isEmpty)
         let refused = Outcome(
             index: 1,
             outcomeClass: .permanent,
@@ -148,7 +148,7 @@ import Testing
             Issue.record("an answer is journaled before anything else: \(actions)")
             return
         }
-        let taken = dispatch.storing.take()
+        let taken = dispatch.outbox.take()
         let (batch, rows) = try #require(taken)
         #expect(batch.count == 2)
         #expect(rows == 2)
@@ -169,7 +169,7 @@ import Testing
         let outcomes = (0..<Int32(6)).map { Outcome(index: $0, outcomeClass: .accepted, status: 200) }
         let resolved = dispatch.handle(.resolved(batchID: 100, outcomes: outcomes), now: now)
         #expect(!resolved.contains { if case .mark = $0 { true } else { false } }, "not before the outcomes are stored")
-        let taken = dispatch.storing.take()
+        let taken = dispatch.outbox.take()
         let (batch, rows) = try #require(taken)
         var report = StoreReport()
         report.closedParts = [1]
@@ -195,7 +195,7 @@ import Testing
             }
         }
         #expect(submissions == 1 + RetryPolicy.maximumUnprocessedResends)
-        let taken = dispatch.storing.take()
+        let taken = dispatch.outbox.take()
         let (batch, _) = try #require(taken)
         #expect(batch.count == 0)
         #expect(batch.closing.first?.retries.map(\.sequences) == [[10_000]])
@@ -257,7 +257,7 @@ import Testing
         var dispatch = dispatch()
         try send(&dispatch, DispatchFixture.part(1, size: 1, delivery: try DispatchFixture.delivery(policy: policy)))
         _ = dispatch.handle(.resolved(batchID: 100, outcomes: [Outcome(index: 0, outcomeClass: .ambiguous)]), now: now)
-        let taken = dispatch.storing.take()
+        let taken = dispatch.outbox.take()
         let (batch, _) = try #require(taken)
         switch policy {
         case .resend:
@@ -283,11 +283,11 @@ import Testing
             fault: .message
         )
         _ = dispatch.handle(.resolved(batchID: 100, outcomes: [soft]), now: now)
-        let taken = dispatch.storing.take()
+        let taken = dispatch.outbox.take()
         #expect(taken?.batch.count == 1)
         try send(&dispatch, DispatchFixture.part(2, size: 1, delivery: try DispatchFixture.delivery(maxRetries: 0)))
         _ = dispatch.handle(.resolved(batchID: 200, outcomes: [soft]), now: now)
-        let second = dispatch.storing.take()
+        let second = dispatch.outbox.take()
         #expect(second?.batch.count == 1)
         #expect(dispatch.counters.failed == 1)
     }
@@ -303,7 +303,7 @@ import Testing
             Outcome(index: 2, outcomeClass: .unprocessed),
         ]
         _ = dispatch.handle(.resolved(batchID: 100, outcomes: outcomes), now: now)
-        let taken = dispatch.storing.take()
+        let taken = dispatch.outbox.take()
         let (batch, rows) = try #require(taken)
         #expect(batch.count == 1)
         #expect(batch.closing.isEmpty)
@@ -325,7 +325,7 @@ import Testing
         try send(&dispatch, again)
         let late = Outcome(index: 0, outcomeClass: .accepted, status: 200)
         _ = dispatch.handle(.resolved(batchID: 100, outcomes: [late]), now: now)
-        let first = dispatch.storing.take()
+        let first = dispatch.outbox.take()
         let (lateBatch, lateRows) = try #require(first)
         #expect(lateBatch.claims == [PartToken(part: 1, token: 1)])
         var fenced = StoreReport()
@@ -338,7 +338,7 @@ import Testing
         )
         let answers = (0..<Int32(2)).map { Outcome(index: $0, outcomeClass: .accepted, status: 200) }
         _ = dispatch.handle(.resolved(batchID: 500, outcomes: answers), now: now)
-        let second = dispatch.storing.take()
+        let second = dispatch.outbox.take()
         let (batch, rows) = try #require(second)
         #expect(batch.closing.map(\.claim) == [PartToken(part: 1, token: 2)])
         var closed = StoreReport()
@@ -398,7 +398,7 @@ import Testing
             now: now
         )
         #expect(!back.contains { if case .release = $0 { true } else { false } })
-        let taken = dispatch.storing.take()
+        let taken = dispatch.outbox.take()
         let (batch, rows) = try #require(taken)
         let stored = dispatch.handle(.stored(StoreReport(), claims: batch.claims, windowRows: rows), now: now)
         #expect(stored.contains { if case .release(let part, _) = $0 { part.part == 1 } else { false } })
@@ -420,7 +420,7 @@ import Testing
         #expect(dispatch.window.inGateway == 2, "what comes next leaves at once")
         _ = dispatch.handle(.resolved(batchID: 100, outcomes: [Outcome(index: 0, outcomeClass: .accepted)]), now: now)
         #expect(kept(dispatch.handle(.journalLong(200), now: now)) == [200: [1, 2]])
-        let taken = dispatch.storing.take()
+        let taken = dispatch.outbox.take()
         let (batch, rows) = try #require(taken)
         #expect(kept(dispatch.handle(.journalLong(300), now: now)) == [300: [1, 2]], "its outcome is on its way")
         var report = StoreReport()
@@ -437,7 +437,7 @@ import Testing
         _ = dispatch.handle(.leasesLost([claim]), now: now)
         _ = dispatch.handle(.resolved(batchID: 100, outcomes: [Outcome(index: 0, outcomeClass: .accepted)]), now: now)
         #expect(dispatch.parts.isEmpty && dispatch.journaledClaims == [claim])
-        let taken = dispatch.storing.take()
+        let taken = dispatch.outbox.take()
         let (batch, rows) = try #require(taken)
         #expect(dispatch.journaledClaims == [claim])
         _ = dispatch.handle(.stored(StoreReport(), claims: batch.claims, windowRows: rows), now: now)

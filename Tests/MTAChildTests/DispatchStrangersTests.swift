@@ -83,7 +83,7 @@ import Testing
         actions += answer(&dispatch, 1, 0..<600, isRefused: false)
         #expect(!opens(actions) && putAside(actions).isEmpty)
         #expect(dispatch.counters.failed == 400 && dispatch.counters.sent == 600)
-        let taken = dispatch.storing.take()
+        let taken = dispatch.outbox.take()
         let (batch, _) = try #require(taken)
         #expect(batch.effects.count == 400 && batch.effects.allSatisfy { $0.kind == .softError })
         #expect(batch.acceptances.isEmpty, "nothing is written for tokens that have worked before")
@@ -112,7 +112,7 @@ import Testing
         var dispatch = dispatch()
         start(&dispatch, try part(1, size: 20, proven: 15))
         _ = answer(&dispatch, 1, 0..<20, isRefused: false)
-        let taken = dispatch.storing.take()
+        let taken = dispatch.outbox.take()
         let (batch, _) = try #require(taken)
         #expect(batch.acceptances == [1: (15..<20).map { Int64(1_010_000 + $0) }])
     }
@@ -162,7 +162,7 @@ import Testing
         start(&dispatch, try part(2, size: 100, proven: 100))
         let actions = answer(&dispatch, 1, 0..<100, isRefused: true) + answer(&dispatch, 2, 0..<100, isRefused: false)
         #expect(!opens(actions) && dispatch.counters.failed == 100 && dispatch.counters.sent == 100)
-        let taken = dispatch.storing.take()
+        let taken = dispatch.outbox.take()
         let (batch, _) = try #require(taken)
         #expect(batch.effects.allSatisfy { $0.kind == .softError })
     }

@@ -71,14 +71,14 @@ import Testing
         let held = holds(actions)
         #expect(held.map(\.0) == [16], "once")
         #expect(held.first?.1.contains("400 TopicDisallowed to push type voip") == true, "\(held)")
-        #expect(!opensCircuit(actions) && dispatch.circuit == .closed)
+        #expect(!opensCircuit(actions) && dispatch.admission.circuit == .closed)
         #expect(releases(actions).map(\.part) == [1], "it went back undecided")
-        #expect(dispatch.counters.failed == 0 && dispatch.storing.outcomes.isEmpty)
+        #expect(dispatch.counters.failed == 0 && dispatch.outbox.outcomes.isEmpty)
         // The database has not heard it yet; the other one does not mind.
         _ = dispatch.handle(.deliveryStates([16: .inProgress, 32: .inProgress]), now: now)
         _ = dispatch.handle(.resolved(batchID: 200, outcomes: [accepted(0), accepted(1)]), now: now)
         #expect(dispatch.counters.sent == 2)
-        #expect(dispatch.window.unresolved == dispatch.storing.windowRows)
+        #expect(dispatch.window.unresolved == dispatch.outbox.windowRows)
     }
 
     @Test func whatIsHeldDoesNotLeaveUntilTheDatabaseKnows() throws {
@@ -108,7 +108,7 @@ import Testing
         }
         #expect(holds(actions).first?.1.contains("needs push tokens of its own") == true)
         #expect(holds(actions).first?.1.contains("all 500 messages") == true)
-        #expect(!opensCircuit(actions) && dispatch.counters.failed == 0 && dispatch.storing.outcomes.isEmpty)
+        #expect(!opensCircuit(actions) && dispatch.counters.failed == 0 && dispatch.outbox.outcomes.isEmpty)
         let rest = (500..<Int32(600)).map { Outcome(index: $0, outcomeClass: .unprocessed, neverLeft: true) }
         let end = dispatch.handle(.resolved(batchID: 100, outcomes: rest), now: now)
         #expect(releases(end).count == 1 && dispatch.isEmpty && dispatch.window.unresolved == 0)
@@ -131,7 +131,7 @@ import Testing
         #expect(holds(actions).count == (isHeld ? 1 : 0))
         #expect(dispatch.counters.failed == (isHeld ? 0 : Int64(count)))
         guard !isHeld else { return }
-        let taken = dispatch.storing.take()
+        let taken = dispatch.outbox.take()
         let (batch, _) = try #require(taken)
         #expect(batch.count == count && batch.effects.isEmpty, "no token is touched")
     }

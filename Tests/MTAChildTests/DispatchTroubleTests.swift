@@ -57,7 +57,7 @@ import Testing
         let actions = dispatch.handle(.resolved(batchID: 100, outcomes: (0..<100).map { refusal($0) }), now: now)
         #expect(entered(actions))
         #expect(released(actions).isEmpty && dispatch.counters.failed == 0 && dispatch.window.unresolved == 0)
-        let closing = try #require(dispatch.storing.take()?.batch.closing.first)
+        let closing = try #require(dispatch.outbox.take()?.batch.closing.first)
         #expect(closing.retries.flatMap(\.sequences).count == 100 && closing.ambiguous.isEmpty)
         // Others go first as probes; no child has seen others pass.
         #expect(closing.retries.allSatisfy { !$0.countsAttempt && $0.refusals == -1 })
@@ -75,7 +75,7 @@ import Testing
         }
         let actions = dispatch.handle(.resolved(batchID: 100, outcomes: outcomes), now: now)
         #expect(entered(actions))
-        let stored = dispatch.storing.take()
+        let stored = dispatch.outbox.take()
         #expect(stored?.batch.closing.isEmpty ?? true, "no retry part")
         let back = actions + dispatch.handle(.stored(StoreReport(), claims: [], windowRows: 40), now: now)
         #expect(released(back).count == 1 && dispatch.parts.isEmpty)
@@ -94,7 +94,7 @@ import Testing
         let actions = dispatch.handle(.resolved(batchID: 100, outcomes: outcomes), now: now)
         let resendsSoon = actions.contains { if case .resendLater = $0 { true } else { false } }
         #expect(!entered(actions) && !resendsSoon)
-        let retries = try #require(dispatch.storing.take()?.batch.closing.first).retries
+        let retries = try #require(dispatch.outbox.take()?.batch.closing.first).retries
         #expect(retries.flatMap(\.sequences).count == 10 && retries.allSatisfy { $0.delayMilliseconds >= 30_000 })
     }
 
@@ -117,15 +117,17 @@ import Testing
         let part = DispatchFixture.part(1, size: 100, delivery: try DispatchFixture.delivery())
         send(&dispatch, part)
         _ = dispatch.handle(.resolved(batchID: 100, outcomes: (0..<100).map { refusal($0) }), now: now)
-        #expect(dispatch.trouble == .left && !dispatch.permission.maySend && !dispatch.permission.isShuttingDownFast)
-        _ = dispatch.storing.take()
+        #expect(
+            dispatch.admission.trouble == .left && !dispatch.admission.maySend && !dispatch.admission.isShuttingDown
+        )
+        _ = dispatch.outbox.take()
         // It probes, and another one takes its place.
         _ = dispatch.handle(.becameProber, now: now)
-        #expect(dispatch.isProbingTrouble && dispatch.permission.maySend)
+        #expect(dispatch.admission.isProbingGateway && dispatch.admission.maySend)
         _ = dispatch.handle(.lostProber, now: now)
-        #expect(dispatch.trouble == .left && !dispatch.permission.maySend)
+        #expect(dispatch.admission.trouble == .left && !dispatch.admission.maySend)
         _ = dispatch.handle(.troubleSeen(.opening(since: .zero, sharers: 1)), now: now)
-        #expect(dispatch.trouble == .none && dispatch.permission.maySend && dispatch.gateway.ramp != nil)
+        #expect(dispatch.admission.trouble == .none && dispatch.admission.maySend && dispatch.gateway.ramp != nil)
         #expect(!submitted(send(&dispatch, DispatchFixture.part(2, size: 10, delivery: part.delivery))).isEmpty)
     }
 
@@ -144,7 +146,7 @@ import Testing
             ]
             _ = dispatch.handle(.resolved(batchID: 100, outcomes: outcomes), now: now)
             _ = dispatch.handle(.deliveryStates([:]), now: now)
-            let closing = try #require(dispatch.storing.take()?.batch.closing.first)
+            let closing = try #require(dispatch.outbox.take()?.batch.closing.first)
             let retry = try #require(closing.retries.first { !$0.countsAttempt })
             #expect(retry.refusals == (passes ? max(before, 1) + 1 : before == 0 ? -1 : before), "\(passes), \(before)")
         }
@@ -154,10 +156,10 @@ import Testing
         var dispatch = dispatch()
         send(&dispatch, DispatchFixture.part(1, size: 100, delivery: try DispatchFixture.delivery()))
         _ = dispatch.handle(.resolved(batchID: 100, outcomes: (0..<10).map { accepted($0) }), now: now)
-        dispatch.moment = .milliseconds(100)
+        dispatch.advance(to: .milliseconds(100))
         let outcomes = (10..<Int32(100)).map { refusal($0, .server, status: 500, reason: "INTERNAL") }
         #expect(entered(dispatch.handle(.resolved(batchID: 100, outcomes: outcomes), now: now)))
-        let retries = try #require(dispatch.storing.take()?.batch.closing.first).retries
+        let retries = try #require(dispatch.outbox.take()?.batch.closing.first).retries
         #expect(retries.filter { $0.refusals == -1 }.reduce(0) { $0 + $1.sequences.count } == 81)
     }
 
@@ -180,13 +182,13 @@ import Testing
         send(&dispatch, DispatchFixture.part(1, size: 60, delivery: try DispatchFixture.delivery(maxRetries: 0)))
         // The first 47 are bad: a run that is no trouble, however long.
         var actions = dispatch.handle(.resolved(batchID: 100, outcomes: (0..<47).map(wrong)), now: now)
-        dispatch.moment += .seconds(5)
+        dispatch.advance(to: dispatch.moment + .seconds(5))
         actions += dispatch.handle(.deliveryStates([:]), now: now)
-        #expect(!entered(actions) && dispatch.trouble == .none && dispatch.circuit == .closed)
+        #expect(!entered(actions) && dispatch.admission.trouble == .none && dispatch.admission.circuit == .closed)
         let told = actions.compactMap { if case .credentialRefused(let reason) = $0 { reason } else { nil } }
         #expect(told == [reason], "once")
         _ = dispatch.handle(.resolved(batchID: 100, outcomes: (47..<60).map { accepted($0) }), now: now)
-        let closing = try #require(dispatch.storing.take()?.batch.closing.first)
+        let closing = try #require(dispatch.outbox.take()?.batch.closing.first)
         #expect(closing.retries.map(\.waitsFor) == [reason] && closing.retries.first?.sequences.count == 47)
         #expect(dispatch.counters.failed == 0 && closing.retries.allSatisfy { !$0.countsAttempt })
     }
@@ -210,7 +212,7 @@ import Testing
         #expect(works == (isRight ? [reason] : []))
         #expect(submitted(actions).map(\.count) == (isRight ? [4] : []))
         guard !isRight else { return }
-        let closing = try #require(dispatch.storing.take()?.batch.closing.first)
+        let closing = try #require(dispatch.outbox.take()?.batch.closing.first)
         #expect(closing.retries.map(\.waitsFor) == [reason] && closing.retries.map(\.refusals) == [4])
         #expect(closing.retries.first?.sequences.count == 5 && dispatch.window.unresolved == 0)
     }
@@ -237,7 +239,7 @@ import Testing
                 Outcome(index: $0, outcomeClass: .ambiguous, status: status, reason: reason)
             }
             let actions = dispatch.handle(.resolved(batchID: 100, outcomes: outcomes), now: now)
-            #expect(entered(actions) && !dispatch.permission.maySend)
+            #expect(entered(actions) && !dispatch.admission.maySend)
             #expect(dispatch.counters.unknown == (policy == .report ? 10 : 0))
             #expect(dispatch.counters.retried == (policy == .report ? 0 : 10))
         }
@@ -251,12 +253,12 @@ import Testing
             let lost = Outcome(index: 0, outcomeClass: .ambiguous, reason: "ConnectionLost")
             send(&dispatch, DispatchFixture.part(1, size: 1, delivery: delivery))
             #expect(!entered(dispatch.handle(.resolved(batchID: 100, outcomes: [lost]), now: now)))
-            _ = dispatch.storing.take()
+            _ = dispatch.outbox.take()
             _ = dispatch.handle(
                 .stored(StoreReport(), claims: [], windowRows: 0),
                 now: now
             )
-            dispatch.moment = .seconds(15)
+            dispatch.advance(to: .seconds(15))
             send(&dispatch, DispatchFixture.part(2, size: 2, delivery: delivery))
             if answers { _ = dispatch.handle(.resolved(batchID: 200, outcomes: [accepted(1)]), now: now) }
             #expect(entered(dispatch.handle(.resolved(batchID: 200, outcomes: [lost]), now: now)) == !answers)
@@ -267,10 +269,10 @@ import Testing
         var dispatch = dispatch()
         send(&dispatch, DispatchFixture.part(1, size: 100, delivery: try DispatchFixture.delivery()))
         let lost = { (index: Int32) in Outcome(index: index, outcomeClass: .ambiguous, reason: "ConnectionLost") }
-        dispatch.moment = .seconds(1)
+        dispatch.advance(to: .seconds(1))
         #expect(!entered(dispatch.handle(.resolved(batchID: 100, outcomes: (0..<60).map(lost)), now: now)))
         // Again and again, with nothing between them, it is trouble.
-        dispatch.moment = .seconds(3)
+        dispatch.advance(to: .seconds(3))
         #expect(entered(dispatch.handle(.resolved(batchID: 100, outcomes: [lost(60)]), now: now)))
     }
 
@@ -280,7 +282,7 @@ import Testing
         let outcomes = [refusal(0)] + (1..<20).map { accepted($0) }
         let actions = dispatch.handle(.resolved(batchID: 100, outcomes: outcomes), now: now)
         #expect(!entered(actions) && dispatch.counters.failed == 0)
-        let taken = dispatch.storing.take()
+        let taken = dispatch.outbox.take()
         let closing = try #require(taken?.batch.closing.first)
         let retry = try #require(closing.retries.first)
         #expect(retry.sequences == [10_000] && !retry.countsAttempt)
@@ -294,7 +296,7 @@ import Testing
         send(&dispatch, DispatchFixture.part(1, size: 20, delivery: delivery))
         let outcomes = (1..<20).map { accepted($0) } + [refusal(0)]
         _ = dispatch.handle(.resolved(batchID: 100, outcomes: outcomes), now: now)
-        dispatch.moment += .seconds(5)
+        dispatch.advance(to: dispatch.moment + .seconds(5))
         // The marks of the next part are being committed.
         let waits = dispatch.handle(.prepared(DispatchFixture.part(2, size: 20, delivery: delivery)), now: now)
         #expect(!entered(waits))
@@ -317,7 +319,7 @@ import Testing
         #expect(!entered(first))
         let outcomes = (1..<100).map { refusal($0) }
         _ = dispatch.handle(.resolved(batchID: 100, outcomes: outcomes), now: now)
-        let retries = try #require(dispatch.storing.take()?.batch.closing.first).retries
+        let retries = try #require(dispatch.outbox.take()?.batch.closing.first).retries
         #expect(retries.contains { $0.sequences == [10_000] && $0.delayMilliseconds >= 30_000 })
     }
 
@@ -374,12 +376,12 @@ import Testing
         var one = dispatch()
         send(&one, DispatchFixture.part(1, size: 2, delivery: try DispatchFixture.delivery()))
         _ = one.handle(.resolved(batchID: 100, outcomes: [tooMany(0), accepted(1)]), now: now)
-        let closing = try #require(one.storing.take()?.batch.closing.first)
+        let closing = try #require(one.outbox.take()?.batch.closing.first)
         #expect(closing.retries.map(\.countsAttempt) == [true])
         var lone = dispatch()
         send(&lone, DispatchFixture.part(1, size: 1, delivery: try DispatchFixture.delivery()))
         #expect(!entered(lone.handle(.resolved(batchID: 100, outcomes: [tooMany(0)]), now: now)))
-        #expect(lone.storing.take()?.batch.closing.first?.retries.map(\.countsAttempt) == [true])
+        #expect(lone.outbox.take()?.batch.closing.first?.retries.map(\.countsAttempt) == [true])
         var all = dispatch()
         send(&all, DispatchFixture.part(1, size: 100, delivery: try DispatchFixture.delivery(maxRetries: 0)))
         let actions = all.handle(.resolved(batchID: 100, outcomes: (0..<100).map(tooMany)), now: now)
@@ -399,7 +401,7 @@ import Testing
             .resolved(batchID: batches[0], outcomes: (0..<3).map(tooMany) + (3..<10).map(accepted)),
             now: now
         )
-        dispatch.moment = later
+        dispatch.advance(to: later)
         actions += dispatch.handle(.resolved(batchID: batches[1], outcomes: [accepted(0), accepted(1)]), now: now)
         #expect(dispatch.counters.failed == (later < .seconds(1) ? 0 : 3) && !entered(actions))
         actions = dispatch.handle(.resolved(batchID: batches[1], outcomes: (2..<10).map(tooMany)), now: now)
@@ -414,7 +416,7 @@ import Testing
         #expect(!entered(dispatch.handle(.gatewayFailed("refused"), now: now)), "nobody waits")
         send(&dispatch, DispatchFixture.part(1, size: 2, delivery: try DispatchFixture.delivery()))
         #expect(!entered(dispatch.handle(.gatewayFailed("refused"), now: now)))
-        dispatch.moment = .milliseconds(1_100)
+        dispatch.advance(to: .milliseconds(1_100))
         let actions = dispatch.handle(.deliveryStates([:]), now: now)
         #expect(entered(actions))
         let last = dispatch.handle(
@@ -429,7 +431,7 @@ import Testing
 
     @Test func aProbeIsOneMessageThatNeverWasAmbiguous() throws {
         var dispatch = dispatch()
-        dispatch.trouble = .probing(mayProbe: false)
+        dispatch.admission.becomeProber()
         var part = DispatchFixture.part(1, size: 5, delivery: try DispatchFixture.delivery())
         part.lost = [0, 1]
         #expect(submitted(send(&dispatch, part)).isEmpty, "not before it may")
@@ -440,20 +442,20 @@ import Testing
         #expect(submitted(carryOutMarks(dispatch.handle(.probe, now: now), &dispatch)).isEmpty, "one at a time")
         // Refused: another message is the next probe.
         _ = dispatch.handle(.resolved(batchID: first, outcomes: [refusal(0)]), now: now)
-        #expect(dispatch.isProbingTrouble)
+        #expect(dispatch.admission.isProbingGateway)
         #expect(submitted(dispatch.handle(.resendDue(batchID: first), now: now)).isEmpty)
-        dispatch.moment = .seconds(4)
+        dispatch.advance(to: .seconds(4))
         batches = submitted(carryOutMarks(dispatch.handle(.probe, now: now), &dispatch))
         #expect(batches.map(\.count) == [1])
         let over = dispatch.handle(.resolved(batchID: batches[0].id, outcomes: [accepted(0)]), now: now)
         #expect(over.contains { if case .troubleOver = $0 { true } else { false } })
-        #expect(dispatch.trouble == .none && dispatch.gateway.ramp != nil)
+        #expect(dispatch.admission.trouble == .none && dispatch.gateway.ramp != nil)
         #expect(dispatch.counters.sent == 1 && dispatch.counters.retried == 1)
     }
 
     @Test func aProbeThatIsNotAnsweredIsAmbiguousAndTheNextOneIsAnotherMessage() throws {
         var dispatch = dispatch()
-        dispatch.trouble = .probing(mayProbe: false)
+        dispatch.admission.becomeProber()
         send(&dispatch, DispatchFixture.part(1, size: 5, delivery: try DispatchFixture.delivery()))
         var tried: [Int32] = []
         for _ in 0..<3 {
@@ -462,22 +464,22 @@ import Testing
             let silent = Outcome(index: 0, outcomeClass: .ambiguous, reason: AnswerTable.timeout)
             _ = dispatch.handle(.resolved(batchID: batch.id, outcomes: [silent]), now: now)
         }
-        #expect(tried == [0, 1, 2] && dispatch.isProbingTrouble)
+        #expect(tried == [0, 1, 2] && dispatch.admission.isProbingGateway)
     }
 
     @Test func afterManyProbesThatFailedTheFirstSuccessEndsTheTroubleForGood() throws {
         var dispatch = dispatch()
-        dispatch.trouble = .probing(mayProbe: false)
+        dispatch.admission.becomeProber()
         send(&dispatch, DispatchFixture.part(1, size: 20, delivery: try DispatchFixture.delivery()))
         for second in 1...8 {
-            dispatch.moment = .seconds(3 * second)
+            dispatch.advance(to: .seconds(3 * second))
             let batch = try #require(submitted(carryOutMarks(dispatch.handle(.probe, now: now), &dispatch)).first)
             _ = dispatch.handle(.resolved(batchID: batch.id, outcomes: [refusal(0)]), now: now)
         }
         let batch = try #require(submitted(carryOutMarks(dispatch.handle(.probe, now: now), &dispatch)).first)
         let over = dispatch.handle(.resolved(batchID: batch.id, outcomes: [accepted(0)]), now: now)
         #expect(over.contains { if case .troubleOver = $0 { true } else { false } })
-        #expect(!entered(over) && dispatch.trouble == .none && dispatch.permission.maySend)
+        #expect(!entered(over) && dispatch.admission.trouble == .none && dispatch.admission.maySend)
     }
 
     @Test func ofABatchThatWasNotProcessedOneMessageProbes() throws {
@@ -485,13 +487,13 @@ import Testing
         let part = DispatchFixture.part(1, size: 5, delivery: try DispatchFixture.delivery())
         let batch = try #require(submitted(carryOutMarks(send(&dispatch, part), &dispatch)).first)
         #expect(batch.count == 5)
-        dispatch.trouble = .probing(mayProbe: false)
+        dispatch.admission.becomeProber()
         let lost = (0..<5).map { Outcome(index: $0, outcomeClass: .unprocessed) }
         _ = dispatch.handle(.resolved(batchID: batch.id, outcomes: lost), now: now)
         #expect(submitted(dispatch.handle(.resendDue(batchID: batch.id), now: now)).isEmpty, "not before it may")
         var tried: Set<Int32> = []
         for turn in 1...5 {
-            dispatch.moment = .seconds(10 * turn)
+            dispatch.advance(to: .seconds(10 * turn))
             let probes = submitted(dispatch.handle(.probe, now: now))
             #expect(probes.map(\.count) == [1])
             let probe = try #require(probes.first)
@@ -504,12 +506,12 @@ import Testing
 
     @Test func aMessageThatIsAlwaysRefusedHidesNoGatewayThatIsBack() throws {
         var dispatch = dispatch()
-        dispatch.trouble = .probing(mayProbe: false)
+        dispatch.admission.becomeProber()
         // One message of each part is refused for its own sake. In one part another is probed, as the part stays for what was not answered.
         send(&dispatch, DispatchFixture.part(1, size: 3, delivery: try DispatchFixture.delivery()))
         var tried: [Int32] = []
         for (turn, outcome) in [Outcome(index: 0, outcomeClass: .ambiguous), refusal(0), refusal(0)].enumerated() {
-            dispatch.moment = .seconds(turn)
+            dispatch.advance(to: .seconds(turn))
             let batch = try #require(submitted(carryOutMarks(dispatch.handle(.probe, now: now), &dispatch)).first)
             tried += dispatch.flights[batch.id]?.rows ?? []
             _ = dispatch.handle(.resolved(batchID: batch.id, outcomes: [outcome]), now: now)
@@ -520,7 +522,7 @@ import Testing
         // Otherwise the part goes back, for others to go first, and its next owner takes another message.
         for (token, row) in [Int64(1): Int32(0), 2: 1, 4: 2] {
             var dispatch = self.dispatch()
-            dispatch.trouble = .probing(mayProbe: false)
+            dispatch.admission.becomeProber()
             var part = DispatchFixture.part(1, size: 3, delivery: try DispatchFixture.delivery())
             part.claimed = DispatchFixture.claimed(1, size: 3, token: token)
             send(&dispatch, part)
@@ -530,13 +532,13 @@ import Testing
             _ = dispatch.handle(.resolved(batchID: batch.id, outcomes: [refusal(0)]), now: now)
             let recovery = try #require(released(dispatch.handle(.probeFailed, now: now)).first)
             #expect(recovery.ambiguous.isEmpty && recovery.softAnswers.map(\.isRefusal) == [true])
-            #expect(dispatch.isEmpty && dispatch.window.unresolved == 0 && dispatch.isProbingTrouble)
+            #expect(dispatch.isEmpty && dispatch.window.unresolved == 0 && dispatch.admission.isProbingGateway)
         }
     }
 
     @Test func aSliceOfMessagesThatMayHaveArrivedIsPassedByForOneThatNeverLeft() throws {
         var dispatch = dispatch()
-        dispatch.trouble = .probing(mayProbe: false)
+        dispatch.admission.becomeProber()
         var part = DispatchFixture.part(1, size: 6, slice: 3, delivery: try DispatchFixture.delivery())
         part.lost = [0, 1, 2]
         send(&dispatch, part)
@@ -552,21 +554,21 @@ import Testing
 
     @Test func aMessageThatIsUnfitHereSaysNothingOfTheGateway() throws {
         var dispatch = dispatch()
-        dispatch.trouble = .probing(mayProbe: false)
+        dispatch.admission.becomeProber()
         send(&dispatch, DispatchFixture.part(1, size: 2, delivery: try DispatchFixture.delivery()))
         let batch = try #require(submitted(carryOutMarks(dispatch.handle(.probe, now: now), &dispatch)).first)
         let unfit = Outcome(index: 0, outcomeClass: .permanent, reason: "PayloadTooLarge", neverLeft: true)
         _ = dispatch.handle(.resolved(batchID: batch.id, outcomes: [unfit]), now: now)
-        #expect(dispatch.isProbingTrouble && dispatch.counters.failed == 1)
+        #expect(dispatch.admission.isProbingGateway && dispatch.counters.failed == 1)
     }
 
     /// Who was silent for minutes and is back is found before the request's timeout.
     @Test func anotherMessageIsTheProbeWhenOneIsNotAnsweredForLong() throws {
         var dispatch = dispatch()
-        dispatch.trouble = .probing(mayProbe: false)
+        dispatch.admission.becomeProber()
         send(&dispatch, DispatchFixture.part(1, size: 5, delivery: try DispatchFixture.delivery()))
         let first = try #require(submitted(carryOutMarks(dispatch.handle(.probe, now: now), &dispatch)).first)
-        dispatch.moment = .seconds(11)
+        dispatch.advance(to: .seconds(11))
         #expect(dispatch.awaitsProbe, "it waits for a connection")
         let departure = GatewayDeparture(batch: first, ranges: [0..<1])
         #expect(dispatch.aboutToSend([departure], now: now, isLeaseValid: { true }) != nil)
@@ -576,7 +578,7 @@ import Testing
         #expect(submitted(carryOutMarks(dispatch.handle(.probe, now: now), &dispatch)).isEmpty)
         let late = dispatch.handle(.resolved(batchID: first.id, outcomes: [accepted(0)]), now: now)
         #expect(late.contains { if case .troubleOver = $0 { true } else { false } })
-        #expect(dispatch.trouble == .none && dispatch.window.inGateway == 1)
+        #expect(dispatch.admission.trouble == .none && dispatch.window.inGateway == 1)
     }
 
     @Test func whoSeesTheTroubleOfOthersGivesEverythingBack() throws {
@@ -603,7 +605,7 @@ import Testing
         var actions = send(&dispatch, part)
         sent += submitted(actions).reduce(0) { $0 + $1.count }
         #expect(sent == 1_000)
-        dispatch.moment = .milliseconds(1_200)
+        dispatch.advance(to: .milliseconds(1_200))
         actions = carryOutMarks(dispatch.handle(.deliveryStates([:]), now: now), &dispatch)
         sent += submitted(actions).reduce(0) { $0 + $1.count }
         #expect(sent == 2_000)

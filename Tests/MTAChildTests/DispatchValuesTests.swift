@@ -12,7 +12,7 @@ import Testing
 
     @Test func messagesAndBytesHaveLimits() {
         var window = DispatchWindow(most: 10, mostBytes: 100)
-        window.unresolved = 6
+        window.enter(6)
         #expect(window.admits(4, bytes: 100))
         #expect(!window.admits(5, bytes: 100))
         #expect(!window.admits(4, bytes: 101))
@@ -20,7 +20,7 @@ import Testing
 
     @Test func aSixteenthIsForUrgentMessages() {
         var window = DispatchWindow(most: 4_000, mostBytes: .max)
-        window.unresolved = 3_750
+        window.enter(3_750)
         #expect(!window.admits(1, bytes: 1) && window.admits(250, bytes: 1, isUrgent: true))
         #expect(!window.admits(251, bytes: 1, isUrgent: true), "the window is the bound of what may be lost")
     }
@@ -52,8 +52,10 @@ import Testing
 
     @Test func theRoomOfMarksIsFreedOnce() {
         var window = DispatchWindow(most: 10, mostBytes: .max)
-        window.unresolved = 7
-        window.beginMarking(4)
+        window.enter(3)
+        window.reserve(1)
+        window.reserve(3)
+        #expect(window.unresolved == 7)
         #expect(window.isMarking)
         window.endMarking()
         #expect(!window.isMarking && window.unresolved == 3)
@@ -62,18 +64,36 @@ import Testing
     }
 }
 
-@Suite struct OutcomeQueueTests {
-    private let claim = PartToken(part: 1, token: 1)
+@Suite struct OutboxTests {
+    private func part(_ policy: AmbiguityPolicy = .resend) throws -> HeldPart {
+        HeldPart(DispatchFixture.part(1, size: 9, delivery: try DispatchFixture.delivery(policy: policy)))
+    }
+
+    private func add(_ row: Int32, of part: HeldPart, to queue: inout Outbox) {
+        queue.append(
+            of: part,
+            row: row,
+            status: .sent,
+            httpStatus: 200,
+            reason: "",
+            gatewayMessageID: nil,
+            tokenEffect: .none,
+            failure: nil,
+            healsErrors: false,
+            firstOf: nil,
+            isDecision: false
+        )
+    }
 
     @Test func anEmptyQueueHasNothingToTake() {
-        var queue = OutcomeQueue(batchSize: 2)
+        var queue = Outbox(batchSize: 2)
         let taken = queue.take()
         #expect(taken == nil && queue.isEmpty && queue.number == 1)
     }
 
     @Test func whatIsTakenIsUnderWayUntilItIsStored() throws {
-        var queue = OutcomeQueue(batchSize: 2)
-        queue.outcomes.closing.append(
+        var queue = Outbox(batchSize: 2)
+        queue.end(
             ClosingPart(
                 part: 1,
                 token: 1,
@@ -83,7 +103,8 @@ import Testing
                 restReason: ""
             )
         )
-        queue.windowRows = 3
+        let part = try part()
+        for _ in 0..<3 { queue.countRow(of: part) }
         #expect(!queue.isEmpty)
         let first = queue.take()
         let taken = try #require(first)
@@ -94,27 +115,28 @@ import Testing
         #expect(queue.isEmpty && queue.stored == 1)
     }
 
-    @Test func aQueueIsFullWithABatchOfTheBreadthOrWithWhatWouldEndAsUnknown() {
-        var queue = OutcomeQueue(batchSize: 3)
+    @Test func aQueueIsFullWithABatchOfTheBreadthOrWithWhatWouldEndAsUnknown() throws {
+        var queue = Outbox(batchSize: 3)
         let usual = DispatchWindow(most: 4_000, ceiling: 60_000, mostBytes: .max)
         var wide = usual
         wide.adapt(streams: 32_000, batchSize: 3)
         for row in 1...5 {
             #expect(queue.isFull(for: usual) == (row > 3) && !queue.isFull(for: wide))
             #expect(queue.isFull(for: DispatchWindow(most: 4, mostBytes: .max)) == (row > 2), "half the window")
-            queue.outcomes.append(part: 1, token: 1, sequence: Int32(row), subscriptionID: Int64(row), status: .sent)
+            add(Int32(row), of: try part(), to: &queue)
         }
         #expect(queue.isFull(for: usual) && !queue.isFull(for: wide))
-        queue.reported = OutcomeQueue.reportedBatch
+        let reported = try part(.report)
+        for _ in 0..<Outbox.reportedBatch { queue.countRow(of: reported) }
         #expect(queue.isFull(for: wide))
         _ = queue.take()
         #expect(
-            !queue.isFull(for: usual) && queue.reported == 0 && queue.reportedUnstored == OutcomeQueue.reportedBatch
+            !queue.isFull(for: usual) && queue.reported == 0 && queue.reportedUnstored == Outbox.reportedBatch
         )
-        queue.outcomes.append(part: 1, token: 1, sequence: 6, subscriptionID: 6, status: .sent)
-        queue.reported = 1
+        add(6, of: reported, to: &queue)
+        queue.countRow(of: reported)
         _ = queue.take()
-        #expect(queue.reportedUnstored == OutcomeQueue.reportedBatch + 1)
+        #expect(queue.reportedUnstored == Outbox.reportedBatch + 1)
         queue.wasStored()
         #expect(queue.reportedUnstored == 1)
         queue.wasStored()
@@ -122,7 +144,7 @@ import Testing
     }
 
     @Test func aPartLeavesWhenItsLastBatchIsStored() {
-        var queue = OutcomeQueue(batchSize: 10)
+        var queue = Outbox(batchSize: 10)
         let claims = (1...3).map { PartToken(part: $0, token: 1) }
         queue.leave(claims[0], lastBatch: 0)
         queue.leave(claims[1], lastBatch: 1)
@@ -135,10 +157,49 @@ import Testing
     }
 }
 
-@Suite struct SendPermissionTests {
-    @Test(arguments: [(true, false, true), (false, false, false), (true, true, false), (false, true, false)])
-    func bothLeaseAndStayAreNeeded(_ isLeaseValid: Bool, _ isShuttingDownFast: Bool, _ maySend: Bool) {
-        #expect(SendPermission(isLeaseValid: isLeaseValid, isShuttingDownFast: isShuttingDownFast).maySend == maySend)
+@Suite struct AdmissionTests {
+    @Test func aReaderSeesTheLifeInOneState() {
+        var admission = Admission()
+        #expect(admission.state == .open && admission.maySend)
+        admission.probeCircuit()
+        #expect(admission.state == .probing && admission.maySend && admission.mayProbe)
+        admission.closeCircuit()
+        admission.leave()
+        #expect(admission.state == .left && !admission.maySend && admission.givesBack)
+        admission.becomeProber()
+        #expect(admission.state == .probing && admission.maySend && !admission.mayProbe)
+        admission.allowProbe()
+        #expect(admission.mayProbe)
+        admission.useProbe()
+        #expect(!admission.mayProbe)
+        admission.comeBack()
+        #expect(admission.state == .open)
+        // Nothing leads back from these two.
+        admission.shutDown()
+        admission.comeBack()
+        #expect(admission.state == .shuttingDown && !admission.maySend)
+        let (isNew, isNewAgain) = (admission.openCircuit(), admission.openCircuit())
+        #expect(isNew && !isNewAgain)
+        admission.closeCircuit()
+        #expect(admission.state == .circuitOpen && admission.givesBack)
+    }
+
+    @Test func nothingLeavesWithoutALease() {
+        var admission = Admission()
+        let runOut = [true, false, false].map { admission.lease(isValid: $0) }
+        #expect(runOut == [false, true, false])
+        #expect(!admission.maySend && !admission.givesBack && admission.state == .open)
+        _ = admission.lease(isValid: true)
+        #expect(admission.maySend)
+    }
+
+    @Test func aPermissionToProbeIsTheProbersAlone() {
+        var admission = Admission()
+        admission.allowProbe()
+        #expect(admission.trouble == .none)
+        admission.leave()
+        admission.allowProbe()
+        #expect(admission.state == .left)
     }
 }
 

@@ -40,7 +40,7 @@ extension DispatchWorld {
             world.claim(isProbe: true)
         } else if world.chance(6) {
             world.isProbingTrouble = true
-            world.dispatch.trouble = .probing(mayProbe: false)
+            world.dispatch.admission.becomeProber()
         }
         return world
     }
@@ -68,7 +68,7 @@ extension DispatchWorld {
         case 19: takeOver()
         case 20 where isProbingTrouble && !isShuttingDownFast && !isCircuitOpen:
             if dispatch.parts.isEmpty { claim() }
-            if !dispatch.mayProbe, dispatch.window.inGateway == 0 { perform(.probe) }
+            if !dispatch.admission.mayProbe, dispatch.window.inGateway == 0 { perform(.probe) }
         case 20 where chance(50): perform(.gatewayFailed("ConnectionLost"))
         case 21 where mayClaim && !isProbing && !isProbingTrouble: claim()
         case 22 where chance(10): changeState()

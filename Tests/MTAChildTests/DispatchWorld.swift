@@ -88,7 +88,7 @@ struct DispatchWorld {
     mutating func perform(_ event: DispatchState.Event) { perform([event]) }
 
     mutating func perform(_ events: [DispatchState.Event]) {
-        dispatch.moment = .milliseconds(now - DispatchFixture.start)
+        dispatch.advance(to: .milliseconds(now - DispatchFixture.start))
         defer {
             if dispatch.flights.byteCount != dispatch.flights.all.reduce(0, { $0 + $1.batch.byteCount }) {
                 fail("the bytes in the gateway are counted wrongly")
@@ -132,7 +132,7 @@ struct DispatchWorld {
             case .cutRate: seen.insert("rate cut")
             case .credentialRefused: seen.insert("credential refused")
             case .credentialWorks: seen.insert("credential works")
-            case .store, .claimMore, .askForSlices: break
+            case .store, .claimMore, .askForSlices, .tellLost: break
             }
         }
         if dispatch.window.unresolved < 0 { fail("unresolved is \(dispatch.window.unresolved)") }
@@ -144,10 +144,10 @@ struct DispatchWorld {
             fail("\(dispatch.window.reported) in the gateway that are reported")
         }
         mostUnresolved = max(mostUnresolved, dispatch.window.unresolved)
-        if stores.isEmpty, dispatch.storing.outcomes.isEmpty, dispatch.storing.reportedUnstored != 0 {
-            fail("\(dispatch.storing.reportedUnstored) reported outcomes of none")
+        if stores.isEmpty, dispatch.outbox.outcomes.isEmpty, dispatch.outbox.reportedUnstored != 0 {
+            fail("\(dispatch.outbox.reportedUnstored) reported outcomes of none")
         }
-        if let taken = dispatch.storing.take() {
+        if let taken = dispatch.outbox.take() {
             record?.note(taken.batch, windowRows: taken.windowRows)
             stores.append((taken.batch, taken.windowRows, false))
         }
@@ -357,7 +357,7 @@ struct DispatchWorld {
             let claim = PartToken(part: entry.part, token: entry.token)
             if answer == nil, !isJournalBroken { fail("cut with \(entry) on the wire") }
             if releases.contains(where: { $0.part == claim }) { fail("cut with \(claim) on its way back") }
-            if dispatch.storing.outcomes.claims.contains(claim)
+            if dispatch.outbox.outcomes.claims.contains(claim)
                 || stores.contains(where: { !$0.isCommitted && $0.batch.claims.contains(claim) })
             {
                 fail("cut with outcomes of \(claim) that are not stored")

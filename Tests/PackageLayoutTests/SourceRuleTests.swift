@@ -86,19 +86,6 @@ import Testing
         #expect(seen == Set(allowed), "the pattern finds no decoder where one is")
     }
 
-    /// One concept a file, and a folder that tells what lives in it: many small files hide a concept as well as one long file does.
-    @Test func foldersAndFilesHoldConcepts() throws {
-        var folders: [String: Int] = [:]
-        var sizes: [Int] = []
-        for file in try PackageRoot.allFiles() where file.path.hasPrefix("Sources/") && file.path.hasSuffix(".swift") {
-            folders[String(file.path[..<(file.path.lastIndex(of: "/") ?? file.path.endIndex)]), default: 0] += 1
-            sizes.append(file.lineCount)
-        }
-        for (folder, count) in folders { #expect(count <= 20, "\(folder) has \(count) files") }
-        sizes.sort()
-        #expect((90...200).contains(sizes[sizes.count / 2]), "\(sizes.count) files")
-    }
-
     @Test func filesAreShort() throws {
         for file in try PackageRoot.allFiles() {
             #expect(

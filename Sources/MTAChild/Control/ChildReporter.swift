@@ -67,19 +67,15 @@ final class ChildReporter: Sendable {
     }
 
     func writeLine(exitReason: ChildExitReason?) {
-        let (counters, parts, inFlight, window, isKeptBack, isProbing) = sender.dispatch.withLock { dispatch in
-            (
-                dispatch.counters, dispatch.parts.count, dispatch.window.unresolved, dispatch.window.most,
-                !dispatch.permission.isLeaseValid, dispatch.isProbingTrouble
-            )
-        }
+        let seen = sender.snapshot
+        let counters = seen.counters
         var status = ChildStatus(
             pid: getpid(),
             generation: arguments.generation,
-            state: state(parts, isKeptBack, isProbing)
+            state: state(seen)
         )
-        status.partsHeld = parts
-        status.inFlight = inFlight
+        status.partsHeld = seen.partCount
+        status.inFlight = seen.window.unresolved
         status.sent = counters.sent
         status.failed = counters.failed
         status.retried = counters.retried
@@ -95,28 +91,26 @@ final class ChildReporter: Sendable {
             waits: sender.measures.waits.withLock(\.self),
             database: sender.measures.database.withLock(\.self),
             connections: last.withLock(\.connections),
-            window: window,
+            window: seen.window.most,
             cpuSeconds: ProcessFigures.cpu()
         )
         output.write(LineEncoder.line(ChildMessage(status)))
     }
 
-    private func state(_ parts: Int, _ isKeptBack: Bool, _ isProbing: Bool) -> ChildState {
+    private func state(_ seen: DispatchSnapshot) -> ChildState {
         if control.isDraining { return .draining }
-        if isProbing { return .probing }
-        if !sender.lastTrouble.isEmpty || parts > 0 && isKeptBack { return .stalled }
-        return parts > 0 ? .sending : .idle
+        if seen.admission.isProbingGateway { return .probing }
+        let holdsParts = seen.partCount > 0
+        if !sender.lastTrouble.isEmpty || holdsParts && !seen.admission.isLeaseValid { return .stalled }
+        return holdsParts ? .sending : .idle
     }
 
     func heartbeat(exited: Bool) async {
         let gateway = await sender.gateway?.status()
         let queued = gateway?.queued ?? 0
-        let (counters, parts, window, limit, current) = sender.dispatch.withLock { dispatch in
-            (
-                dispatch.counters, dispatch.parts.count, dispatch.window, dispatch.limit(queuedInGateway: queued),
-                dispatch.parts.values.max { $0.inGateway < $1.inGateway }?.claimed
-            )
-        }
+        let seen = sender.snapshot
+        let (counters, parts, window) = (seen.counters, seen.partCount, seen.window)
+        let (limit, current) = sender.load(queuedInGateway: queued)
         let (p50, p99) = sender.measures.latencies.withLock { ($0.percentile(50), $0.percentile(99)) }
         var heartbeat = ChildHeartbeat(
             childID: arguments.childID,
@@ -144,7 +138,7 @@ final class ChildReporter: Sendable {
         heartbeat.unknown = counters.unknown
         heartbeat.resentAfterAmbiguity = counters.resentAfterAmbiguity
         heartbeat.lateOutcomes = counters.late
-        heartbeat.rate = rate(counters.sent + counters.failed + counters.retried)
+        heartbeat.rate = rate(counters.resolved)
         heartbeat.latencyP50Milliseconds = p50
         heartbeat.latencyP99Milliseconds = p99
         heartbeat.residentBytes = Machine.residentBytes()

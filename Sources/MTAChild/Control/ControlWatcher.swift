@@ -46,7 +46,7 @@ final class ControlWatcher: Sendable {
     func run() async {
         var isAnswered = true
         while !Task.isCancelled {
-            let deliveries = loading.deliveries.union(sender.dispatch.withLock { $0.heldDeliveries })
+            let deliveries = loading.deliveries.union(sender.work.deliveries)
             await signal.wait(timeout: deliveries.isEmpty ? Self.idleInterval : Self.interval)
             guard !Task.isCancelled else { return }
             do {
@@ -63,9 +63,9 @@ final class ControlWatcher: Sendable {
     }
 
     private func look() async throws {
-        let (held, circuit, before) = sender.dispatch.withLock { ($0.heldDeliveries, $0.circuit, $0.trouble) }
+        let before = sender.snapshot.admission
         // Those that are being loaded are looked for even if the dispatch state holds nothing of them.
-        let deliveries = loading.deliveries.union(held)
+        let deliveries = loading.deliveries.union(sender.work.deliveries)
         let isClosing = sender.circuit.isClosing
         let isReporting = sender.troubleReport.isUnderWay
         let state = try await store.sendingState(
@@ -76,10 +76,10 @@ final class ControlWatcher: Sendable {
         sender.perform(.deliveryStates(state.deliveries))
         try await lookAtRates(deliveries)
         // Who probes the circuit sends one message: while both are on, neither probe waits for the other's end.
-        if !isReporting, circuit != .probing { take(state.trouble, before) }
+        if !isReporting, before.circuit != .probing { take(state.trouble, before.trouble) }
         loading.giveUp { _, part in state.deliveries[part.deliveryID].flatMap(DispatchState.Halt.init) != nil }
         // The prober, and who has just closed the circuit, know it better.
-        guard state.isCircuitOpen, circuit == .closed, !isClosing else { return }
+        guard state.isCircuitOpen, before.circuit == .closed, !isClosing else { return }
         if !control.isDraining { logger.notice("the circuit of the application is open: giving everything back") }
         control.fastShutdown(.circuitOpen)
         loading.giveUp { _, _ in true }
@@ -96,11 +96,11 @@ final class ControlWatcher: Sendable {
     /// What the database knows of the gateway's trouble; the prober knows it better, and so does a child that has found it since then.
     ///
     /// - Parameter before: what this child knew before it asked.
-    private func take(_ trouble: GatewayTroubleState?, _ before: DispatchState.Trouble) {
-        let isAsBefore = sender.dispatch.withLock { $0.trouble == before && !$0.isProbingTrouble }
-        guard isAsBefore, !sender.troubleReport.isUnderWay else { return }
+    private func take(_ trouble: GatewayTroubleState?, _ before: Admission.Trouble) {
+        let now = sender.snapshot.admission
+        guard now.trouble == before, !now.isProbingGateway, !sender.troubleReport.isUnderWay else { return }
         sender.perform(.troubleSeen(DispatchState.TroubleSeen(trouble)))
-        let after = sender.dispatch.withLock { $0.trouble }
+        let after = sender.snapshot.admission.trouble
         guard after != before, !control.isDraining else { return }
         logger.notice(
             after == .left

@@ -58,8 +58,8 @@ final class LeaseRenewal: Sendable {
     private func watchLoop() async {
         while !Task.isCancelled {
             try? await Task.sleep(for: .milliseconds(250))
-            let holdsParts = sender.dispatch.withLock { $0.permission.isLeaseValid && !$0.heldTokens.isEmpty }
-            if holdsParts, !sender.lease.isValid { sender.perform(.leaseValid(false)) }
+            let seen = sender.snapshot
+            if seen.holdsLeases, seen.admission.isLeaseValid, !sender.lease.isValid { sender.perform(.leaseValid(false)) }
         }
     }
 
@@ -70,9 +70,9 @@ final class LeaseRenewal: Sendable {
             let now = ContinuousClock.now
             // A part that is loaded is with the dispatch state before it is not here any more. What is being given back is still this child's,
             // until the database has heard of it.
-            let held = Array(
-                loading.tokens.union(sender.dispatch.withLock { $0.endings.releasing.union($0.heldTokens) })
-            )
+            let loaded = loading.tokens
+            let work = sender.work
+            let held = Array(loaded.union(work.releasing).union(work.held))
             if held.isEmpty { next = now }
             guard !held.isEmpty, now >= next else { continue }
             next = now + (await renew(held, at: now) ? .seconds(settings.renewalSec) : .seconds(1))
@@ -95,16 +95,6 @@ final class LeaseRenewal: Sendable {
     /// The database does not name these parts among the child's any more.
     func loseParts(_ missing: [PartToken]) {
         loading.giveUp { part, _ in missing.contains(part) }
-        // Parts that have ended meanwhile are not named either, and nobody took them.
-        let lost = sender.dispatch.withLock { dispatch in
-            Set(missing.filter { dispatch.parts[$0].map { !$0.isClosing && !$0.isFenced } == true })
-        }
-        guard !lost.isEmpty else { return }
-        logger.event(
-            .leaseLost,
-            "\(lost.count) parts were taken over by another owner; nothing more is decided about them",
-            ["parts": "\(lost.count)"]
-        )
-        sender.perform(.leasesLost(lost))
+        if !missing.isEmpty { sender.perform(.leasesLost(Set(missing))) }
     }
 }

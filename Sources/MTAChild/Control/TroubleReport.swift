@@ -118,10 +118,7 @@ struct TroubleProber: Sendable {
             if case .refused = result { lastUsed = .now }
             if lastUsed + Self.idleLimit < .now { control.drain(.gatewayTrouble) }
             guard !control.isDraining else { break }
-            let asked = sender.dispatch.withLock { dispatch in
-                dispatch.gateway.detector.notBefore.map { $0 - dispatch.moment }
-            }
-            let pause = ProbePace.pause(notBefore: asked ?? .zero, using: &random)
+            let pause = ProbePace.pause(notBefore: sender.probe.pauseAskedFor ?? .zero, using: &random)
             if case .refused(let reason) = result { await note(reason, nextProbeIn: pause) } else { await note(nil) }
             sender.perform(.probeFailed)
             await wait(pause)
@@ -140,7 +137,7 @@ struct TroubleProber: Sendable {
 
     private func probe(_ tried: inout Set<Int64>) async -> Result {
         // The answer to the last one came late, or another child probes.
-        guard sender.dispatch.withLock({ $0.isProbingTrouble }) else { return .through }
+        guard sender.probe.isProber else { return .through }
         if await sender.gateway?.ping(timeout: Self.pingTimeout) == false {
             return .refused("a connection is open and does not answer a PING")
         }
@@ -150,35 +147,30 @@ struct TroubleProber: Sendable {
         var said = ContinuousClock.now
         while !control.isDraining {
             try? await Task.sleep(for: Self.look)
-            let (isProbing, isOver, wasUsed, isUnused) = sender.dispatch.withLock { dispatch in
-                tried.formUnion(dispatch.heldDeliveries)
-                return (
-                    dispatch.isProbingTrouble, !dispatch.mayProbe && !dispatch.awaitsProbe, !dispatch.mayProbe,
-                    dispatch.mayProbe && dispatch.hasNothingToProbe
-                )
+            let probe = sender.probe
+            tried.formUnion(probe.deliveries)
+            if !probe.isProber { return .through }
+            if !probe.mayProbe {
+                wasSent = true
+                if !probe.isAwaited { break }
             }
-            if !isProbing { return .through }
-            if wasUsed { wasSent = true }
-            if isOver { break }
             // What was claimed has expired, say: the next one is the probe.
-            if isUnused, await !claim(&tried) { break }
+            if probe.mayProbe, probe.hasNothing, await !claim(&tried) { break }
             if ContinuousClock.now - said >= Self.heartbeat {
                 said = .now
                 await note(nil)
             }
         }
-        return wasSent ? .refused(sender.dispatch.withLock { $0.gateway.detector.reason }) : .nothing
+        return wasSent ? .refused(sender.probe.reason) : .nothing
     }
 
     /// Claims a part to probe with if none is there, of a delivery that was not tried lately if there is one.
     /// - Returns: false if there is none now.
     private func claim(_ tried: inout Set<Int64>) async -> Bool {
-        let (isNeeded, isReleasing) = sender.dispatch.withLock { dispatch in
-            (dispatch.hasNothingToProbe, !dispatch.endings.releasing.isEmpty)
-        }
-        guard isNeeded else { return true }
+        let probe = sender.probe
+        guard probe.hasNothing else { return true }
         // What goes back may be all that there is.
-        guard !isReleasing else { return false }
+        guard !probe.isReleasing else { return false }
         do {
             if try await claimer.claimTroubleProbe(except: tried) { return true }
             if !tried.isEmpty {

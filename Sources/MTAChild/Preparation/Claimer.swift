@@ -181,14 +181,10 @@ final class Claimer: Sendable {
 
     /// Messages that may still be loaded, 0 or less if so many are; nil if nothing is to be claimed now.
     private func roomForClaims() -> Int? {
-        let (waiting, breadth, holdsNothing, circuit, trouble) = sender.dispatch.withLock { dispatch in
-            (
-                dispatch.waitingMessages, dispatch.window.breadth, dispatch.parts.isEmpty, dispatch.circuit,
-                dispatch.trouble
-            )
-        }
-        guard trouble == .none else { return nil }
-        switch circuit {
+        let seen = sender.snapshot
+        let holdsNothing = seen.partCount == 0
+        guard seen.admission.trouble == .none else { return nil }
+        switch seen.admission.circuit {
         case .closed: break
         case .open: return nil
         case .probing:
@@ -197,7 +193,7 @@ final class Claimer: Sendable {
             return nil
         }
         guard loading.count < Self.mostBeside, holdsNothing || sender.isGatewayWell else { return nil }
-        return Int(Double(settings.maxWaitingMessages) * breadth) - waiting
+        return Int(Double(settings.maxWaitingMessages) * seen.window.breadth) - seen.waitingMessages
     }
 
     /// Takes the part of a due probe, and prepares it.
@@ -243,7 +239,7 @@ final class Claimer: Sendable {
         messages: Int? = nil,
         except others: Set<Int64> = []
     ) async throws -> [ClaimedPart] {
-        let slow = loading.deliveries.union(sender.dispatch.withLock { $0.deliveriesAtTheirPace }).union(others)
+        let slow = loading.deliveries.union(sender.snapshot.deliveriesAtTheirPace).union(others)
         let troubled = troubles.withLock { $0.deliveries(at: .now) }
         var parts = try await take(limit, messages, except: slow.union(troubled))
         // While there is nothing else to do, what cannot be loaded is told so and waits.
@@ -275,7 +271,7 @@ final class Claimer: Sendable {
     }
 
     private func take(_ limit: Int, _ messages: Int?, except passed: Set<Int64>) async throws -> [ClaimedPart] {
-        let holdsNothing = loading.count == 0 && sender.dispatch.withLock { $0.heldTokens.isEmpty }
+        let holdsNothing = loading.count == 0 && !sender.snapshot.holdsLeases
         let moment = ContinuousClock.now
         let parts = try await sender.measures.time(\.claim) { try await ask(limit, messages, except: passed) }
         if parts.contains(where: { $0.validUntil != nil }) { sender.marks.messagesClaimed() }
@@ -333,12 +329,8 @@ final class Claimer: Sendable {
     /// The parts that this child believes to hold, and all of which it knows. One that is loaded is with the dispatch state before the load ends.
     private func known() -> (believed: [PartToken], all: Set<PartToken>) {
         let loading = loading.tokens
-        return sender.dispatch.withLock { dispatch in
-            (
-                loading.union(dispatch.heldTokens).sorted { $0.part < $1.part },
-                loading.union(dispatch.endings.releasing).union(dispatch.parts.keys)
-            )
-        }
+        let work = sender.work
+        return (loading.union(work.held).sorted(), loading.union(work.releasing).union(work.all))
     }
 
     private func prepare(_ parts: [ClaimedPart]) async {
@@ -351,7 +343,7 @@ final class Claimer: Sendable {
     private func handOver(_ parts: [PreparedPart]) {
         guard let delivery = parts.first?.claimed.deliveryID else { return }
         troubles.withLock { $0.loaded(delivery) }
-        let isNew = sender.dispatch.withLock { !$0.heldDeliveries.contains(delivery) }
+        let isNew = !sender.holds(delivery)
         sender.perform(parts.map { .prepared($0) })
         // An order that came while they were loaded was not looked for.
         if isNew { watchSignal.fire() }

@@ -6,31 +6,28 @@ import Store
 extension DispatchState {
     /// Every message would be refused: nothing more leaves, nothing is decided for it, all parts go back.
     mutating func openCircuit(reason: String, holdsTokenEffects: Bool, _ actions: inout [Action]) {
-        guard circuit != .open else { return }
-        circuit = .open
-        actions.append(.openCircuit(reason: reason, holdsTokenEffects: holdsTokenEffects))
-        fastShutdown(&actions)
+        guard admission.openCircuit() else { return }
+        actions += [.openCircuit(reason: reason, holdsTokenEffects: holdsTokenEffects), .cancelQueued]
     }
 
     /// Somebody else has opened the circuit; a probing child knows better.
     mutating func circuitFoundOpen(_ actions: inout [Action]) {
-        guard circuit == .closed else { return }
-        circuit = .open
-        fastShutdown(&actions)
+        guard admission.circuit == .closed, admission.openCircuit() else { return }
+        actions.append(.cancelQueued)
     }
 
     mutating func fastShutdown(_ actions: inout [Action]) {
-        permission.isShuttingDownFast = true
+        admission.shutDown()
         actions.append(.cancelQueued)
     }
 
     /// Opens the circuit if too many tokens are refused, and decides about those whose time has come.
     mutating func guardAgainstMassFailure(_ now: Int64, _ actions: inout [Action]) {
         guard !guards.application.isEmpty else { return }
-        if guards.application.isTripped || circuit == .probing && guards.application.isTrippedByProbe {
+        if guards.application.isTripped || admission.circuit == .probing && guards.application.isTrippedByProbe {
             openCircuitForTokens(&actions)
         }
-        guard circuit != .open else { return }
+        guard admission.circuit != .open else { return }
         decide(guards.application.takeOld(), now, &actions)
         guard guards.application.hasOldWeightless else { return }
         // They are not kept for ever: whatever is known of tokens that have worked has to do.
@@ -42,7 +39,7 @@ extension DispatchState {
     private mutating func openCircuitForTokens(_ actions: inout [Action]) {
         // Those that made it open are judged by themselves when they go out again, so that they do not open it once more for the others.
         for claim in guards.application.suspects { parts[claim]?.goesAlone = true }
-        let others = circuit == .probing ? guards.application.weightlessCount : 0
+        let others = admission.circuit == .probing ? guards.application.weightlessCount : 0
         let (refused, answers) = (
             guards.application.doubtfulCount + others, guards.application.answersInWindow + Int64(others)
         )
@@ -55,10 +52,10 @@ extension DispatchState {
 
     /// When nothing is on the wire or waits, no more answers will come that could show more.
     mutating func decideWhenQuiet(_ now: Int64, _ actions: inout [Action]) {
-        guard !guards.application.isEmpty, !permission.isGivingBack, flights.isEmpty, waiting.isEmpty else {
+        guard !guards.application.isEmpty, !admission.givesBack, flights.isEmpty, waiting.isEmpty else {
             return
         }
-        guard circuit == .closed else {
+        guard admission.circuit == .closed else {
             // A probe that met doubtful tokens only proves nothing: better ask again than disable tokens.
             openCircuit(
                 reason: "the gateway refused the push token of every message of the probe",
@@ -112,9 +109,7 @@ extension DispatchState {
                 tokenEffect: message.outcome.tokenEffect,
                 failure: message.outcome.failure
             )
-            decide(&part, message.row, message.outcome, now, &answer)
-            // It has left the window when its answer came.
-            storing.windowRows -= 1
+            decideHeld(&part, message.row, message.outcome, now, &answer)
             parts[message.claim] = part
             Self.journal(answer, of: part, now, &actions)
             closeIfDone(message.claim, now)
@@ -146,11 +141,11 @@ extension DispatchState {
         guard let topic = guards.topics[delivery], !topic.isEmpty else { return }
         if topic.hasWorked {
             decideTopic(delivery, now, &actions)
-        } else if topic.isTripped || circuit == .probing && topic.isTrippedByProbe {
+        } else if topic.isTripped || admission.circuit == .probing && topic.isTrippedByProbe {
             holdForTokens(delivery, &actions)
         } else if topic.hasManyWeightless {
             putTopicAside(delivery, now, &actions)
-        } else if circuit == .probing, topic.hasManyWeightlessInProbe {
+        } else if admission.circuit == .probing, topic.hasManyWeightlessInProbe {
             putTopicAside(delivery, now, &actions)
             fastShutdown(&actions)
         }
@@ -158,7 +153,7 @@ extension DispatchState {
 
     /// When nothing of a delivery is on the wire or waits, no more answers will come that could show more.
     mutating func guardQuietTopics(_ now: Int64, _ actions: inout [Action]) {
-        guard !guards.topics.isEmpty, !permission.isGivingBack else { return }
+        guard !guards.topics.isEmpty, !admission.givesBack else { return }
         for delivery in guards.topics.keys.sorted() {
             guard let topic = guards.topics[delivery], !topic.isEmpty, pauses.halts[delivery] == nil, isQuiet(delivery)
             else {
@@ -166,7 +161,7 @@ extension DispatchState {
             }
             if topic.isTrippedWhenQuiet {
                 holdForTokens(delivery, &actions)
-            } else if circuit == .closed {
+            } else if admission.circuit == .closed {
                 // A part that is put aside takes along what counts of it.
                 if !topic.believesWeightless { putTopicAside(delivery, now, &actions) }
                 decideTopic(delivery, now, &actions)

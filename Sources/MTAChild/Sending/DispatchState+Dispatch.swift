@@ -10,7 +10,7 @@ extension DispatchState {
         counters.progress += 1
         pauses.claim(prepared.claimed.deliveryID, Halt(prepared.claimed.deliveryState))
         pace.claim(prepared.claimed.deliveryID, prepared.delivery.rateLimit)
-        if prepared.claimed.isProbe, circuit == .closed { circuit = .probing }
+        if prepared.claimed.isProbe { admission.probeCircuit() }
         if let end = part.validUntilMilliseconds { endings.nextExpiry = min(endings.nextExpiry, end) }
         let isHalted = halt(of: part) != nil || part.isExpired(atMilliseconds: now)
         for decided in prepared.decided where !isHalted || decided.status == .unknown {
@@ -50,22 +50,24 @@ extension DispatchState {
 
     /// Asks for the marks of the next slices, as many as the window takes, and sends again what has waited for it.
     mutating func dispatch(_ actions: inout [Action]) {
-        guard permission.maySend else { return }
+        guard admission.maySend else { return }
         if let ramp = gateway.ramp, !ramp.admits(at: moment) { return }
-        if isProbing {
+        if admission.isProbing {
             // One message at a time: the next only when the last has its answer, or is not waited for any more.
-            guard mayProbe, !window.isMarking, isProbingTrouble ? !awaitsProbe : window.inGateway == 0 else { return }
+            guard admission.mayProbe, !window.isMarking,
+                admission.isProbingGateway ? !awaitsProbe : window.inGateway == 0
+            else { return }
         }
         // A message that was refused as a probe lets others go first: it may be refused for its own sake.
-        let hasFresh = isProbing && splitForProbe()
-        if !isProbingTrouble || !hasFresh { sendDue(&actions) }
-        guard !window.isMarking, !waiting.isEmpty, mayProbe, circuit != .probing || window.inGateway == 0
+        let hasFresh = admission.isProbing && splitForProbe()
+        if !admission.isProbingGateway || !hasFresh { sendDue(&actions) }
+        guard !window.isMarking, !waiting.isEmpty, admission.mayProbe,
+            admission.circuit != .probing || window.inGateway == 0
         else { return }
         var marks: [PartMark] = []
-        let before = window.unresolved
         var bytes = flights.byteCount
         var reported: Int?
-        let isPaced = !pace.isFree && !isProbing
+        let isPaced = !pace.isFree && !admission.isProbing
         if isPaced { pace.begin(at: moment) }
         for claim in waiting {
             guard let part = parts[claim], halt(of: part) == nil,
@@ -73,14 +75,14 @@ extension DispatchState {
                 let first = next.first
             else {
                 // A child that leaves has to see each: what a limit holds goes back.
-                if isPaced, pace.knowsEnough, !permission.isDraining { break }
+                if isPaced, pace.knowsEnough, !admission.isDraining { break }
                 continue
             }
-            let slices = isProbing ? [first] : next
+            let slices = admission.isProbing ? [first] : next
             let rows = slices.messageCount
             if part.delivery.ambiguityPolicy == .report {
                 let others = reported ?? reportedOnTheWire
-                guard window.admitsReported(rows, beside: others, unstored: storing.reportedUnstored) else { continue }
+                guard window.admitsReported(rows, beside: others, unstored: outbox.reportedUnstored) else { continue }
                 reported = others + rows
             }
             bytes += slices.byteCount
@@ -88,18 +90,17 @@ extension DispatchState {
             if let ramp = gateway.ramp, !ramp.admits(at: moment) { break }
             gateway.ramp?.count(rows)
             if isPaced { pace.use(rows, of: part.claimed.deliveryID, at: moment) }
-            window.unresolved += rows
+            window.reserve(rows)
             parts[claim]?.slicesMarked = slices.count
             // No further than what leaves, as where a rate cuts a part: what lies below a mark counts as sent where a host is lost.
             let through = slices.reduce(0) { max($0, min($1.markThrough, ($1.rows.max() ?? -1) + 1)) }
             marks.append(PartMark(part: claim.part, token: claim.token, through: through))
             useProbe()
-            if isProbing { break }
+            if admission.isProbing { break }
         }
-        if isPaced, permission.isDraining { leaveHeld(besides: marks) }
+        if isPaced, admission.isDraining { leaveHeld(besides: marks) }
         if isPaced { followPace(&actions) }
         guard !marks.isEmpty else { return }
-        window.beginMarking(window.unresolved - before)
         actions.append(.mark(marks))
     }
 
@@ -155,8 +156,8 @@ extension DispatchState {
 
     /// What keeps messages from leaving faster, as it looks now.
     func limit(queuedInGateway queued: Int) -> SendingLimit {
-        if trouble != .none { return .trouble }
-        if circuit != .closed { return .circuit }
+        if admission.trouble != .none { return .trouble }
+        if admission.circuit != .closed { return .circuit }
         guard !parts.isEmpty else { return .work }
         if pace.keepsBack { return .rate }
         if queued > 0 { return .connections }
@@ -175,13 +176,13 @@ extension DispatchState {
             let slices = next.slices.prefix(next.slicesMarked)
             if !held.contains(claim.part) { fence(claim, &actions) }
             // What must not leave now waits and is marked again; a mark may say too much without harm.
-            guard permission.maySend, var part = parts[claim], !part.isFenced, halt(of: part) == nil else { continue }
+            guard admission.maySend, var part = parts[claim], !part.isFenced, halt(of: part) == nil else { continue }
             // A list of its own: the part would else hold the memory of its batches to its end.
             part.slices = Array(part.slices.dropFirst(slices.count))[...]
             parts[claim] = part
             if part.slices.isEmpty { waiting.removeAll { $0 == claim } }
             for slice in slices {
-                window.unresolved += slice.rows.count
+                window.enter(slice.rows.count)
                 submit(Flight(claim: claim, rows: slice.rows, batch: slice.batch), &actions)
             }
         }
@@ -190,9 +191,8 @@ extension DispatchState {
 
     private mutating func submit(_ flight: Flight, _ actions: inout [Action]) {
         flights.put(flight)
-        parts[flight.claim]?.inGateway += flight.rows.count
-        window.inGateway += flight.rows.count
-        if parts[flight.claim]?.delivery.ambiguityPolicy == .report { window.reported += flight.rows.count }
+        parts[flight.claim]?.submit(flight.rows.count)
+        window.submit(flight.rows.count, isReported: parts[flight.claim]?.isReported == true)
         actions.append(.submit(flight.batch))
     }
 
@@ -266,7 +266,7 @@ extension DispatchState {
                 due.append(batchID)
                 continue
             }
-            if isProbing {
+            if admission.isProbing {
                 sendOneAgain(flight, &actions)
                 useProbe()
                 due += batches[(place + 1)...]
@@ -335,10 +335,10 @@ extension DispatchState {
         isLeaseValid isValid: () -> Bool
     ) -> [UInt8]? {
         guard isValid() else {
-            permission.isLeaseValid = false
+            _ = admission.lease(isValid: false)
             return nil
         }
-        guard permission.maySend, departures.allSatisfy({ mayLeave($0.batch.id, now) }) else { return nil }
+        guard admission.maySend, departures.allSatisfy({ mayLeave($0.batch.id, now) }) else { return nil }
         var journal: [UInt8] = []
         for departure in departures {
             guard let flight = flights[departure.batch.id], let part = parts[flight.claim] else { continue }

@@ -20,7 +20,7 @@ extension DispatchState {
     func halt(of part: HeldPart) -> Halt? {
         let halt = pauses.halts[part.claimed.deliveryID]
         if part.times.isExpired, halt == nil || halt == .giveBack { return .close(.ignored, reason: "expired") }
-        return halt ?? (permission.isGivingBack || part.refusal != nil || part.isLeft ? .giveBack : nil)
+        return halt ?? (admission.givesBack || part.refusal != nil || part.isLeft ? .giveBack : nil)
     }
 
     mutating func take(_ states: [Int64: DeliveryState], _ actions: inout [Action]) {
@@ -82,7 +82,7 @@ extension DispatchState {
     /// Ends the parts of halted deliveries of which nothing is on the wire any more.
     mutating func resolveHalted(_ actions: inout [Action]) {
         guard
-            permission.isGivingBack || endings.hasExpired || endings.hasRefused || endings.hasLeft
+            admission.givesBack || endings.hasExpired || endings.hasRefused || endings.hasLeft
                 || !pauses.halts.isEmpty
         else { return }
         if endings.hasLeft { endings.hasLeft = parts.values.contains { $0.isLeft && !$0.isFenced } }
@@ -94,7 +94,7 @@ extension DispatchState {
             switch halt(of: part) {
             case .close(let status, let reason): closeRest(claim, status, reason)
             // Its outcomes are in the database before the next owner asks for them.
-            case .giveBack where part.lastBatch <= storing.stored:
+            case .giveBack where part.lastBatch <= outbox.stored:
                 forget(claim)
                 giveBack(claim, part.recovery, &actions, alone: part.goesAlone, problem: part.refusal)
             case .giveBack, nil: continue
@@ -125,9 +125,9 @@ extension DispatchState {
         }
         part.resent = resent
         part.isClosing = true
-        part.lastBatch = storing.number
+        part.lastBatch = outbox.number
         parts[claim] = part
-        storing.outcomes.closing.append(
+        outbox.end(
             ClosingPart(
                 part: claim.part,
                 token: claim.token,
@@ -142,7 +142,7 @@ extension DispatchState {
     /// Leaves the messages of a part that wait to be sent again to its next owner, or to the part's end.
     mutating func abandonWaiting(of claim: PartToken) {
         for var flight in flights.all where flight.claim == claim && flight.waiting > 0 {
-            window.unresolved -= flight.waiting
+            window.leave(flight.waiting)
             flight.dropWaiting()
             flight.letGo()
             flights.put(flight)
@@ -155,7 +155,7 @@ extension DispatchState {
         dropUndecided(claim)
         waiting.removeAll { $0 == claim }
         guard let part = parts.removeValue(forKey: claim) else { return }
-        storing.leave(claim, lastBatch: part.lastBatch)
+        outbox.leave(claim, lastBatch: part.lastBatch)
         let delivery = part.claimed.deliveryID
         // The next claim says how the delivery is then.
         if pauses.halts[delivery] != nil, !parts.values.contains(where: { $0.claimed.deliveryID == delivery }) {
@@ -173,9 +173,9 @@ extension DispatchState {
         if part.times.isExpired { return }
         if case .close = pauses.halts[part.claimed.deliveryID] { return }
         part.isClosing = true
-        part.lastBatch = storing.number
+        part.lastBatch = outbox.number
         parts[claim] = part
-        storing.outcomes.closing.append(part.closing(now: now, passed: gateway.lastPass))
+        outbox.end(part.closing(now: now, passed: gateway.lastPass))
     }
 
     /// - Parameter claims: the parts, with their tokens, that the stored batch was about.
@@ -185,8 +185,8 @@ extension DispatchState {
         _ windowRows: Int,
         _ actions: inout [Action]
     ) {
-        storing.wasStored()
-        window.unresolved -= windowRows
+        outbox.wasStored()
+        window.leave(windowRows)
         ended(report, claims, &actions)
     }
 
@@ -246,6 +246,6 @@ extension DispatchState {
     /// The parts of which the journal says what the database may not have yet: those that are here or on their way back, and those
     /// that are not here any more and have outcomes in a batch that is not stored.
     var journaledClaims: Set<PartToken> {
-        Set(parts.keys).union(endings.releasing).union(storing.leaving.keys)
+        Set(parts.keys).union(endings.releasing).union(outbox.leaving.keys)
     }
 }

@@ -22,9 +22,8 @@ extension DispatchState {
         guard var part = parts[flight.claim] else { return flights.put(flight) }
         var results = Results(answers: Self.answers(of: part, now, capacity: resolved.count))
         for index in resolved.indices where flight.rows.indices.contains(Int(resolved[index].index)) {
-            part.inGateway -= 1
-            window.inGateway -= 1
-            if part.delivery.ambiguityPolicy == .report { window.reported -= 1 }
+            part.answered()
+            window.answered(isReported: part.isReported)
             resolve(resolved[index], &flight, &part, now, &results)
         }
         settleQuotaRefusals(&flight, &part, now)
@@ -79,8 +78,8 @@ extension DispatchState {
             waitForCredential(outcome, &flight, &part, now, &answer)
         case .retry where outcome.fault.sparesAttempt, .unprocessed:
             refusedByGateway(outcome, &flight, &part, now, &answer)
-        case .retry where permission.isGivingBack || part.isFenced || isProbingTrouble:
-            if isProbingTrouble { gateway.detector.failed(Self.words(outcome), at: moment) }
+        case .retry where admission.givesBack || part.isFenced || admission.isProbingGateway:
+            if admission.isProbingGateway { gateway.detector.failed(Self.words(outcome), at: moment) }
             answer.outcomeClass = .unprocessed
             flight.unsent.append(outcome.index)
         case .retry:
@@ -89,11 +88,11 @@ extension DispatchState {
         case .permanent where isUndecided(outcome, flight, part):
             answer.outcomeClass = .stopApplication
             gatewayAnswered(outcome, part)
-            if permission.isGivingBack || part.isFenced {
+            if admission.givesBack || part.isFenced {
                 flight.unsent.append(outcome.index)
             } else {
                 flight.decide(outcome.index)
-                window.unresolved -= 1
+                window.leave(1)
                 hold(row, outcome, flight, part)
             }
         default:
@@ -164,8 +163,8 @@ extension DispatchState {
         }
         if let reason = results.stopReason {
             openCircuit(reason: reason, holdsTokenEffects: false, &actions)
-        } else if results.hasWorked, circuit == .probing {
-            circuit = .closed
+        } else if results.hasWorked, admission.circuit == .probing {
+            admission.closeCircuit()
             actions.append(.closeCircuit)
         }
         guardAgainstMassFailure(now, &actions)
@@ -219,7 +218,7 @@ extension DispatchState {
             // In the journal it would come as a fact; another owner of the part asks once more.
             if outcome.outcomeClass == .permanent { answer.outcomeClass = .ambiguous }
             guard !part.isFenced else {
-                window.unresolved -= 1
+                window.leave(1)
                 return
             }
             switch outcome.outcomeClass {
@@ -231,6 +230,22 @@ extension DispatchState {
             default: retry(&part, row, outcome, now, &answer)
             }
         }
+    }
+
+    /// Decides about a message that left the window when it was held undecided: neither its outcome nor its retry leaves it once more.
+    mutating func decideHeld(
+        _ part: inout HeldPart,
+        _ row: Int32,
+        _ outcome: Outcome,
+        _ now: Int64,
+        _ answer: inout JournalAnswer
+    ) {
+        window.enter(1)
+        let rows = outbox.windowRows
+        decide(&part, row, outcome, now, &answer)
+        guard outbox.windowRows > rows else { return }
+        outbox.uncountRow()
+        window.leave(1)
     }
 
     /// To such a token no attempt has got through.
@@ -300,7 +315,7 @@ extension DispatchState {
             tokenEffect: outcome.tokenEffect,
             failure: outcome.failure
         )
-        storing.countRow(of: part)
+        outbox.countRow(of: part)
     }
 
     /// An earlier attempt may have arrived, whatever became of this one.
@@ -337,7 +352,7 @@ extension DispatchState {
             )
         )
         counters.retried += 1
-        window.unresolved -= 1
+        window.leave(1)
     }
 
     private mutating func final(
@@ -361,7 +376,7 @@ extension DispatchState {
             isFirst: status == .sent && !part.isProven(row),
             isDecision: isDecision
         )
-        storing.countRow(of: part)
+        outbox.countRow(of: part)
     }
 
     /// Adds a final outcome to the batch for the database.
@@ -383,18 +398,15 @@ extension DispatchState {
         isDecision: Bool = false
     ) {
         part.isDecided(row)
-        part.lastBatch = storing.number
+        part.lastBatch = outbox.number
         counters.outcomes.add(status, OutcomeCounts.ReasonClass(status, reason, failure))
-        storing.outcomes.append(
-            part: part.claimed.id,
-            token: part.claimed.fencingToken,
-            sequence: part.sequences[Int(row)],
-            subscriptionID: part.subscriptionIDs[Int(row)],
+        outbox.append(
+            of: part,
+            row: row,
             status: status,
             httpStatus: httpStatus,
             reason: reason,
             gatewayMessageID: gatewayMessageID,
-            attempt: part.claimed.attempt,
             tokenEffect: tokenEffect,
             failure: failure,
             healsErrors: healsErrors,

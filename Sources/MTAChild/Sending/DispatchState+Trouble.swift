@@ -4,15 +4,6 @@ import Store
 
 /// Failures that are the gateway's and not a message's: who waits, who probes, and how fast sending begins again.
 extension DispatchState {
-    /// How the application stands with the gateway of its account, as far as this child goes.
-    enum Trouble: Sendable, Equatable {
-        case none
-        /// This child alone tries, one message after each ``Event/probe``; `mayProbe` is that permission, until it is used.
-        case probing(mayProbe: Bool)
-        /// Nothing is sent by this child as long as the trouble lasts.
-        case left
-    }
-
     /// What the database says of the gateway's trouble.
     enum TroubleSeen: Sendable, Equatable {
         case none
@@ -20,14 +11,6 @@ extension DispatchState {
         /// Sending has begun again so long ago, by so many children.
         case opening(since: Duration, sharers: Int)
     }
-
-    /// Whether messages go one by one, so that they find something out.
-    var isProbing: Bool { circuit == .probing || isProbingTrouble }
-
-    var isProbingTrouble: Bool { if case .probing = trouble { true } else { false } }
-
-    /// Whether a probe may go now.
-    var mayProbe: Bool { if case .probing(let mayProbe) = trouble { mayProbe } else { true } }
 
     /// So long the answer to a probe is waited for before another message may find out: answers take a second, and nobody is to wait for a
     /// request's timeout when a gateway that was silent is back.
@@ -40,13 +23,27 @@ extension DispatchState {
             || flights.all.contains { $0.departed.isEmpty && $0.open > $0.waiting }
     }
 
+    /// What the prober asks of the state.
+    var probe: ProbeView {
+        ProbeView(
+            isProber: admission.isProbingGateway,
+            mayProbe: admission.mayProbe,
+            isAwaited: awaitsProbe,
+            hasNothing: hasNothingToProbe,
+            isReleasing: !endings.releasing.isEmpty,
+            deliveries: heldDeliveries,
+            pauseAskedFor: gateway.detector.notBefore.map { $0 - moment },
+            reason: gateway.detector.reason
+        )
+    }
+
     /// Whether a part is needed to probe with.
     var hasNothingToProbe: Bool { waiting.isEmpty && flights.all.allSatisfy { $0.waiting == 0 } }
 
     /// A message leaves as a probe: the next one waits for the next permission.
     mutating func useProbe() {
-        guard isProbingTrouble else { return }
-        trouble = .probing(mayProbe: false)
+        guard admission.isProbingGateway else { return }
+        admission.useProbe()
         gateway.probedAt = moment
     }
 
@@ -95,7 +92,7 @@ extension DispatchState {
         _ now: Int64
     ) {
         let row = flight.rows[Int(outcome.index)]
-        guard trouble == .none, circuit != .open, !permission.isGivingBack, !part.isFenced,
+        guard admission.trouble == .none, !admission.givesBack, !part.isFenced,
             !gateway.detector.isCertain
         else { return refusedInTrouble(outcome, &flight, &part, now) }
         flight.decide(outcome.index)
@@ -133,7 +130,7 @@ extension DispatchState {
         _ now: Int64
     ) {
         part.times.refused(outcome, now: now)
-        guard circuit != .open, !permission.isShuttingDownFast, !part.isFenced, !outcome.applicationWide,
+        guard !admission.isShuttingDown, !part.isFenced, !outcome.applicationWide,
             part.claimed.refusals == 0, part.open > 1 || !part.retries.isEmpty
         else { return flight.unsent.append(outcome.index) }
         flight.decide(outcome.index)
@@ -197,10 +194,10 @@ extension DispatchState {
     /// Gives back what the last probe was taken from, so that the next one is of another delivery, or another message: a refusal that is one
     /// message's own must not stand for the gateway's. What holds a message without an answer stays: its resend counts, and has its time.
     mutating func probeFailed(_ actions: inout [Action]) {
-        guard isProbingTrouble else { return }
+        guard admission.isProbingGateway else { return }
         for claim in parts.keys.sorted() {
             guard let part = parts[claim], part.inGateway == 0, !part.isFenced, !part.isClosing,
-                part.lastBatch <= storing.stored, !part.retries.contains(where: \.countsAttempt),
+                part.lastBatch <= outbox.stored, !part.retries.contains(where: \.countsAttempt),
                 part.ambiguous.reported.isEmpty
             else { continue }
             forget(claim)
@@ -220,7 +217,7 @@ extension DispatchState {
             gateway.detector.suspected(Self.words(outcome))
         }
         flight.decide(outcome.index)
-        window.unresolved -= 1
+        window.leave(1)
         gateway.soft.append(
             HeldSoft(
                 subscription: subscription,
@@ -248,10 +245,7 @@ extension DispatchState {
                 tokenEffect: message.outcome.tokenEffect,
                 failure: message.outcome.failure
             )
-            let rows = storing.windowRows
-            decide(&part, message.row, message.outcome, now, &answer)
-            // It left the window when it was held: neither its outcome nor its retry leaves it once more.
-            if storing.windowRows > rows { storing.windowRows = rows } else { window.unresolved += 1 }
+            decideHeld(&part, message.row, message.outcome, now, &answer)
             parts[message.claim] = part
             Self.journal(answer, of: part, now, &actions)
             closeIfDone(message.claim, now)
@@ -272,9 +266,9 @@ extension DispatchState {
             gateway.untoldCredential = nil
             actions.append(.credentialRefused(reason: reason))
         }
-        switch trouble {
+        switch admission.trouble {
         case .probing where gateway.detector.isWell && gateway.detector.hasAnswers:
-            trouble = .none
+            admission.comeBack()
             // The probes that failed before are no reason to think the gateway in trouble again.
             gateway.detector.forget()
             gateway.ramp = OpeningRamp(start: moment, at: moment)
@@ -291,7 +285,7 @@ extension DispatchState {
 
     /// A delivery that gets an answer which nobody knows, message after message, while others pass, is alone to blame.
     private mutating func holdUnexplained(_ actions: inout [Action]) {
-        guard trouble == .none, !permission.isGivingBack, !gateway.unknownReasons.isEmpty,
+        guard admission.trouble == .none, !admission.givesBack, !gateway.unknownReasons.isEmpty,
             !gateway.detector.isTrouble(at: moment)
         else {
             return
@@ -308,7 +302,7 @@ extension DispatchState {
     /// Looks whether what has failed is trouble by now.
     mutating func watchTrouble(_ now: Int64, _ actions: inout [Action]) {
         gateway.silence.look(isWaiting: window.inGateway > 0 && !gateway.takesInSilence, at: moment)
-        guard trouble == .none, circuit != .open, !permission.isGivingBack else { return }
+        guard admission.trouble == .none, !admission.givesBack else { return }
         if let since = gateway.silence.since { gateway.detector.silent(since: since, at: moment) }
         guard !parts.isEmpty || !flights.isEmpty else {
             if !gateway.detector.isWell { gateway.detector.forget() }
@@ -329,18 +323,17 @@ extension DispatchState {
     }
 
     mutating func troubleSeen(_ seen: TroubleSeen, _ actions: inout [Action]) {
-        if trouble == .left, seen != .trouble {
-            trouble = .none
-            permission.waitsForGateway = false
+        if admission.trouble == .left, seen != .trouble {
+            admission.comeBack()
             gateway.detector.forget()
             gateway.silence.answered(at: moment)
             actions.append(.claimMore)
         }
         switch seen {
         case .none: gateway.ramp = nil
-        case .trouble: if trouble == .none { leave(&actions) }
+        case .trouble: if admission.trouble == .none { leave(&actions) }
         case .opening(let since, let sharers):
-            guard trouble == .none else { return }
+            guard admission.trouble == .none else { return }
             gateway.ramp =
                 gateway.ramp?.shared(by: sharers, at: moment)
                 ?? OpeningRamp(start: moment - since, sharers: sharers, at: moment)
@@ -350,15 +343,8 @@ extension DispatchState {
 
     /// Nothing more leaves, nothing is decided, all parts go back as they are. The child stays.
     mutating func leave(_ actions: inout [Action]) {
-        trouble = .left
-        permission.waitsForGateway = true
+        admission.leave()
         actions.append(.cancelQueued)
-    }
-
-    /// This child alone tries from now on, one message after the other.
-    mutating func becameProber() {
-        trouble = .probing(mayProbe: false)
-        permission.waitsForGateway = false
     }
 
     /// What a failure says of the gateway, for people.

@@ -12,7 +12,7 @@ struct HeldPart: Sendable {
     /// How many of them the mark is for that is being committed, or was last.
     var slicesMarked = 0
     /// Messages on the wire, or waiting in the gateway.
-    var inGateway = 0
+    private(set) var inGateway = 0
     /// Messages for retry parts, with the time before which they are not sent, in milliseconds on the database's clock.
     var retries: [PreparedPart.Soft]
     var ambiguous: AmbiguousMessages
@@ -61,6 +61,14 @@ struct HeldPart: Sendable {
 
     /// What is answered in the same read says nothing: clocks of a process are finer than this.
     static let later = Duration.milliseconds(1)
+
+    /// Messages are handed to the gateway.
+    mutating func submit(_ rows: Int) { inGateway += rows }
+
+    /// The gateway has given a message back, with an answer or unsent.
+    mutating func answered() { inGateway -= 1 }
+
+    var isReported: Bool { delivery.ambiguityPolicy == .report }
 
     var delivery: CompiledDelivery { contents.delivery }
     var sequences: [Int32] { contents.sequences }

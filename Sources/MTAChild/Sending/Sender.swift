@@ -14,7 +14,7 @@ import Synchronization
 /// journaled on the event loop before its messages get streams, an answer before the loop goes on, hence before its stream
 /// slot is used again.
 final class Sender: GatewayDelegate {
-    let dispatch: Mutex<DispatchState>
+    private let dispatch: Mutex<DispatchState>
     let lease = LeaseClock()
     let circuit: CircuitReport
     let troubleReport: TroubleReport
@@ -70,7 +70,7 @@ final class Sender: GatewayDelegate {
         get { gatewayBox.withLock { $0 } }
         set {
             gatewayBox.withLock { $0 = newValue }
-            dispatch.withLock { $0.gateway.takesInSilence = newValue?.takesInSilence ?? false }
+            if let newValue { perform(.gatewayOpened(takesInSilence: newValue.takesInSilence)) }
         }
     }
 
@@ -98,7 +98,24 @@ final class Sender: GatewayDelegate {
     var isGatewayWell: Bool { gatewayTrouble == nil }
 
     /// Nothing is held, on its way, or being given back: everything that the journal tells is in the database.
-    var isIdle: Bool { dispatch.withLock { $0.isEmpty && $0.endings.releasing.isEmpty } }
+    var isIdle: Bool { dispatch.withLock(\.isIdle) }
+
+    /// The dispatch state's figures now.
+    var snapshot: DispatchSnapshot { dispatch.withLock(\.snapshot) }
+
+    /// The parts and deliveries that it has to do with now.
+    var work: DispatchWork { dispatch.withLock(\.work) }
+
+    /// Whether it answers for a part of the delivery.
+    func holds(_ delivery: Int64) -> Bool { dispatch.withLock { $0.holds(delivery) } }
+
+    /// What the prober asks of it.
+    var probe: ProbeView { dispatch.withLock(\.probe) }
+
+    /// What keeps messages from leaving faster, and the part that most of them are of.
+    func load(queuedInGateway queued: Int) -> (limit: SendingLimit, part: ClaimedPart?) {
+        dispatch.withLock { ($0.limit(queuedInGateway: queued), $0.busiestPart) }
+    }
 
     /// Tells the dispatch state what happened and does what it says.
     func perform(_ events: DispatchState.Event...) { perform(events) }
@@ -108,7 +125,7 @@ final class Sender: GatewayDelegate {
         let now = clock.nowMilliseconds
         let moment = ContinuousClock.now - start
         let actions = dispatch.withLock { dispatch in
-            dispatch.moment = moment
+            dispatch.advance(to: moment)
             return dispatch.handle(events, now: now)
         }
         carryOut(actions)
@@ -143,6 +160,12 @@ final class Sender: GatewayDelegate {
         case .postpone(let part, let reason): release(part, PartRecovery(), problem: reason)
         case .journal: break
         case .cutJournal(let length, let claims): cutJournal(length, claims)
+        case .tellLost(let count):
+            logger.event(
+                .leaseLost,
+                "\(count) parts were taken over by another owner; nothing more is decided about them",
+                ["parts": "\(count)"]
+            )
         case .claimMore: signals.claim.fire()
         case .lookAgain(let pause):
             eventLoop.scheduleTask(in: TimeAmount(pause)) { self.perform(.lookAgain) }
@@ -419,7 +442,7 @@ extension Sender {
 
     /// Grows with everything that the database has taken.
     var storedSoFar: UInt64 {
-        UInt64(dispatch.withLock { $0.storing.stored }) + released.load(ordering: .relaxed)
+        UInt64(dispatch.withLock(\.outbox.stored)) + released.load(ordering: .relaxed)
     }
 
     /// Says that the gateway finds a rate too high. It is said once: who meets the gateway's refusal again says it again.
@@ -461,7 +484,7 @@ extension Sender {
             // What comes while a batch is stored gathers as it would have without: where latencies differ, outcomes are of many parts, and each
             // batch updates each of its parts.
             repeat {
-                guard let (batch, windowRows) = dispatch.withLock({ $0.storing.take(at: $0.moment) }) else { break }
+                guard let (batch, windowRows) = dispatch.withLock({ $0.outbox.take(at: $0.moment) }) else { break }
                 guard let report = await storeUntilDone(batch) else { return }
                 perform(.stored(report, claims: batch.claims, windowRows: windowRows))
             } while dispatch.withLock { $0.storesAtOnce } || isStopped.withLock { $0 }

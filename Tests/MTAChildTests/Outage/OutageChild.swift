@@ -54,7 +54,7 @@ final class OutageChild {
             batchSize: 1_000,
             applicationID: 1
         )
-        if isProber { dispatch.trouble = .probing(mayProbe: false) }
+        if isProber { dispatch.admission.becomeProber() }
     }
 
     /// The moment at which something is to be done next.
@@ -108,9 +108,9 @@ final class OutageChild {
     }
 
     private func perform(_ event: DispatchState.Event) {
-        dispatch.moment = .milliseconds(world.time - startedAt)
+        dispatch.advance(to: .milliseconds(world.time - startedAt))
         for action in dispatch.handle(event, now: world.now) { carryOut(action) }
-        if let taken = dispatch.storing.take() { stores.append((taken.batch, taken.windowRows)) }
+        if let taken = dispatch.outbox.take() { stores.append((taken.batch, taken.windowRows)) }
     }
 
     private func carryOut(_ action: DispatchState.Action) {
@@ -134,7 +134,7 @@ final class OutageChild {
         case .openCircuit(let reason, _): world.fail("the circuit opens: \(reason)")
         case .holdDelivery(_, let reason): world.fail("a delivery is held: \(reason)")
         case .credentialRefused(let reason), .credentialWorks(let reason): world.fail("a credential: \(reason)")
-        case .journal, .store, .claimMore, .closeCircuit, .cutJournal, .lookAgain, .askForSlices, .cutRate: break
+        case .journal, .store, .claimMore, .tellLost, .closeCircuit, .cutJournal, .lookAgain, .askForSlices, .cutRate: break
         }
     }
 
@@ -149,13 +149,13 @@ final class OutageChild {
         guard world.time >= nextLook else { return }
         nextLook = world.time + (role == .probing ? 1_000 : 250)
         perform(.deliveryStates([:]))
-        guard role == .sending, dispatch.trouble == .none else { return }
+        guard role == .sending, dispatch.admission.trouble == .none else { return }
         perform(.troubleSeen(world.database.troubleSeen(sharers: world.senders)))
-        if dispatch.trouble == .left { role = .leaving }
+        if dispatch.admission.trouble == .left { role = .leaving }
     }
 
     private func claim() {
-        guard dispatch.trouble == .none, !world.database.trouble.isTrouble else { return }
+        guard dispatch.admission.trouble == .none, !world.database.trouble.isTrouble else { return }
         let room = 2_000 - dispatch.waitingMessages
         guard room > 0 else { return }
         for part in world.database.ready.prefix(4) {
@@ -183,10 +183,10 @@ final class OutageChild {
     private func probe() {
         if world.time >= nextHeartbeat, !renew() { return }
         if isProbeUnderWay {
-            if !dispatch.mayProbe, !dispatch.awaitsProbe {
+            if !dispatch.admission.mayProbe, !dispatch.awaitsProbe {
                 guard renew() else { return }
                 pause()
-            } else if dispatch.mayProbe, dispatch.hasNothingToProbe, !claimProbe() {
+            } else if dispatch.admission.mayProbe, dispatch.hasNothingToProbe, !claimProbe() {
                 pause()
             }
         } else if world.time >= probeAt {

@@ -1,0 +1,85 @@
+import Store
+
+/// What others read of a dispatch state: its figures at one moment.
+struct DispatchSnapshot: Sendable {
+    let admission: Admission
+    let window: DispatchWindow
+    let counters: SendCounters
+    /// Parts that are here.
+    let partCount: Int
+    /// Whether this child answers for a part.
+    let holdsLeases: Bool
+    /// Loaded messages that wait for the window.
+    let waitingMessages: Int
+    /// Limited deliveries of which enough is loaded: what more of them is claimed takes room from others, and time from other hosts.
+    let deliveriesAtTheirPace: Set<Int64>
+    /// The number of the last outcome batch that is in the database.
+    let storedBatches: Int64
+}
+
+/// The parts and deliveries that a dispatch state has to do with at one moment.
+struct DispatchWork: Sendable {
+    /// The parts that this child answers for.
+    let held: [PartToken]
+    /// All that are here, those without a lease, too.
+    let all: Set<PartToken>
+    /// Those that go back, until the database has them.
+    let releasing: Set<PartToken>
+    /// The deliveries of the parts that this child answers for.
+    let deliveries: Set<Int64>
+}
+
+extension DispatchState {
+    var snapshot: DispatchSnapshot {
+        DispatchSnapshot(
+            admission: admission,
+            window: window,
+            counters: counters,
+            partCount: parts.count,
+            holdsLeases: parts.values.contains { !$0.isFenced },
+            waitingMessages: waitingMessages,
+            deliveriesAtTheirPace: deliveriesAtTheirPace,
+            storedBatches: outbox.stored
+        )
+    }
+
+    var work: DispatchWork {
+        DispatchWork(
+            held: heldTokens,
+            all: Set(parts.keys),
+            releasing: endings.releasing,
+            deliveries: heldDeliveries
+        )
+    }
+
+    /// Whether this child answers for a part of the delivery.
+    func holds(_ delivery: Int64) -> Bool {
+        parts.values.contains { $0.claimed.deliveryID == delivery && !$0.isFenced }
+    }
+
+    /// Nothing is held, on its way, or being given back: everything that the journal tells is in the database.
+    var isIdle: Bool { isEmpty && endings.releasing.isEmpty }
+
+    /// The part with the most messages in the gateway.
+    var busiestPart: ClaimedPart? { parts.values.max { $0.inGateway < $1.inGateway }?.claimed }
+}
+
+/// How the probes of a gateway in trouble go.
+struct ProbeView: Sendable {
+    /// Whether this child is the one that probes.
+    let isProber: Bool
+    /// Whether a probe may go and has not gone.
+    let mayProbe: Bool
+    /// Whether one is on its way whose answer is waited for.
+    let isAwaited: Bool
+    /// Whether a part is needed to probe with.
+    let hasNothing: Bool
+    /// Whether parts go back, which may be all that there is.
+    let isReleasing: Bool
+    /// The deliveries of the parts that are held.
+    let deliveries: Set<Int64>
+    /// How long the gateway has asked to wait; nil if it did not.
+    let pauseAskedFor: Duration?
+    /// Why the gateway is in trouble.
+    let reason: String
+}

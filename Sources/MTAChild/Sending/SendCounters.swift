@@ -1,0 +1,80 @@
+import ProcessProtocol
+import PushCore
+
+/// What a child has done since its start.
+struct SendCounters: Sendable {
+    /// Accepted by the gateway.
+    var sent: Int64 = 0
+    /// Refused for good.
+    var failed: Int64 = 0
+    /// Handed to retry parts.
+    var retried: Int64 = 0
+    /// Those of the first three.
+    var resolved: Int64 { sent + failed + retried }
+    /// Recorded as `unknown`.
+    var unknown: Int64 = 0
+    /// Answers that were stored although the part had another owner by then.
+    var late: Int64 = 0
+    /// Sent again, or handed to retry parts, although the gateway may have had them.
+    var resentAfterAmbiguity: Int64 = 0
+    /// Grows with everything that gets on; stands still when the child is stuck.
+    var progress: UInt64 = 0
+    /// What became of messages.
+    var outcomes = OutcomeCounts()
+}
+
+/// How many messages ended how: plain numbers, as there are 100,000 of them a second.
+struct OutcomeCounts: Sendable {
+    /// Why a message ended as it did: nothing to say, its validity, or Adobe's reason of a failure.
+    enum ReasonClass: Int, CaseIterable {
+        case none, expired, undefined, userUnknown, unreachable, refused
+
+        init(_ status: MessageStatus, _ reason: String, _ failure: MessageFailure?) {
+            // The only messages that end so are those whose time is over, whatever the gateway said of an earlier attempt.
+            guard status != .ignored || reason != "expired" else {
+                self = .expired
+                return
+            }
+            self =
+                switch failure?.reason {
+                case nil: .none
+                case .undefined: .undefined
+                case .userUnknown: .userUnknown
+                case .unreachable: .unreachable
+                case .refused: .refused
+                }
+        }
+
+        /// Its name as a label.
+        var name: String {
+            switch self {
+            case .none: "none"
+            case .expired: "expired"
+            case .undefined: "undefined"
+            case .userUnknown: "user_unknown"
+            case .unreachable: "unreachable"
+            case .refused: "refused"
+            }
+        }
+    }
+
+    /// The raw values of statuses go up to 9.
+    private static let statuses = 10
+
+    private var counts = [Int64](repeating: 0, count: statuses * ReasonClass.allCases.count)
+
+    mutating func add(_ status: MessageStatus, _ reason: ReasonClass) {
+        counts[reason.rawValue * Self.statuses + Int(status.rawValue)] += 1
+    }
+
+    /// Those that there are.
+    var all: [OutcomeFigure] {
+        ReasonClass.allCases.flatMap { reason in
+            MessageStatus.allCases.compactMap { status in
+                let count = counts[reason.rawValue * Self.statuses + Int(status.rawValue)]
+                guard count > 0 else { return nil }
+                return OutcomeFigure(outcome: status.name, reasonClass: reason.name, count: count)
+            }
+        }
+    }
+}
