@@ -59,7 +59,9 @@ final class LeaseRenewal: Sendable {
         while !Task.isCancelled {
             try? await Task.sleep(for: .milliseconds(250))
             let seen = sender.snapshot
-            if seen.holdsLeases, seen.admission.isLeaseValid, !sender.lease.isValid { sender.perform(.leaseValid(false)) }
+            if seen.holdsLeases, seen.admission.isLeaseValid, !sender.lease.isValid {
+                sender.perform(.leaseValid(false))
+            }
         }
     }
 

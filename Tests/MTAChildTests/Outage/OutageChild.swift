@@ -134,7 +134,8 @@ final class OutageChild {
         case .openCircuit(let reason, _): world.fail("the circuit opens: \(reason)")
         case .holdDelivery(_, let reason): world.fail("a delivery is held: \(reason)")
         case .credentialRefused(let reason), .credentialWorks(let reason): world.fail("a credential: \(reason)")
-        case .journal, .store, .claimMore, .tellLost, .closeCircuit, .cutJournal, .lookAgain, .askForSlices, .cutRate: break
+        case .journal, .store, .claimMore, .tellLost, .closeCircuit, .cutJournal, .lookAgain, .askForSlices, .cutRate:
+            break
         }
     }
 
