@@ -161,7 +161,7 @@ struct ChildService: Sendable {
             let isWaiting = sender.snapshot.admission.trouble == .left && !sender.troubleReport.isUnderWay
             if isWaiting, !control.isDraining { _ = await probesTrouble() }
             if sender.snapshot.admission.isProbingGateway {
-                await TroubleProber(
+                await GatewayProber(
                     sender: sender,
                     store: stores.control,
                     claimer: claimer,
@@ -181,7 +181,7 @@ struct ChildService: Sendable {
                 application: arguments.applicationID,
                 account: arguments.accountID,
                 child: arguments.childID,
-                lease: TroubleProber.lease
+                lease: Prober.lease
             )
             if isMine { sender.perform(.becameProber) }
             return isMine

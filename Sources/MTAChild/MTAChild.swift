@@ -9,7 +9,7 @@
 //   `pushmta mta-child`, which a supervisor starts, makes one MTAChild and awaits run(): the ChildExitReason is the exit
 //   status. SIGINT calls drain(), SIGTERM fastShutdown(). run() opens the journal (ChildJournal), then the database
 //   (ChildStores), then the gateway (GatewaySetup), and leaves the rest to ChildService. In there DispatchState decides, as a
-//   value, and Sender carries out; Claimer and PartPreparer bring parts; LeaseRenewal, ControlWatcher, RateSharing, TroubleProber and
+//   value, and Sender carries out; Claimer and PartPreparer bring parts; LeaseRenewal, ControlWatcher, RateSharing, GatewayProber and
 //   ChildReporter stand beside. The program also uses GatewayProbe (`app test`) and MessagePreviewer (`delivery preview`)
 //   without a child.
 //
@@ -281,6 +281,7 @@ final class ChildControl: Sendable {
     private struct State {
         var reason: ChildExitReason?
         var isShuttingDownFast = false
+        var waiters: [EventSignal] = []
     }
 
     private let state = Mutex(State())
@@ -291,10 +292,15 @@ final class ChildControl: Sendable {
 
     /// Claims no more parts and resolves what is held.
     func drain(_ reason: ChildExitReason) {
-        state.withLock { state in
+        let waiters = state.withLock { state in
             if state.reason == nil { state.reason = reason }
+            return state.waiters
         }
+        for waiter in waiters { waiter.fire() }
     }
+
+    /// Fires the signal when the child is to end.
+    func wake(_ signal: EventSignal) { state.withLock { $0.waiters.append(signal) } }
 
     /// Gives back what is not on the wire.
     func fastShutdown(_ reason: ChildExitReason) {
@@ -302,5 +308,6 @@ final class ChildControl: Sendable {
             if state.reason == nil { state.reason = reason }
             state.isShuttingDownFast = true
         }
+        drain(reason)
     }
 }

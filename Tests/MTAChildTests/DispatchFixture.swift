@@ -1,6 +1,7 @@
 import Foundation
 import Gateways
 import PushCore
+import Synchronization
 
 @testable import MTAChild
 @testable import Store
@@ -132,13 +133,25 @@ enum DispatchFixture {
         return part
     }
 
-    static func batch(_ id: Int64, _ count: Int, _ type: PushType = .alert) -> GatewayRequestBatch {
-        var tokens = ByteColumn()
-        var bodies = ByteColumn()
-        for index in 0..<count {
-            tokens.append(Array("token\(index)".utf8))
-            bodies.append(Array("{}".utf8))
+    /// Tokens and bodies of so many messages: a simulated day makes them a hundred thousand times.
+    private static func columns(_ count: Int) -> (tokens: ByteColumn, bodies: ByteColumn) {
+        made.withLock { made in
+            if let columns = made[count] { return columns }
+            var tokens = ByteColumn()
+            var bodies = ByteColumn()
+            for index in 0..<count {
+                tokens.append(Array("token\(index)".utf8))
+                bodies.append(Array("{}".utf8))
+            }
+            made[count] = (tokens, bodies)
+            return (tokens, bodies)
         }
+    }
+
+    private static let made = Mutex([Int: (tokens: ByteColumn, bodies: ByteColumn)]())
+
+    static func batch(_ id: Int64, _ count: Int, _ type: PushType = .alert) -> GatewayRequestBatch {
+        let (tokens, bodies) = columns(count)
         return GatewayRequestBatch(
             id: id,
             tokens: tokens,

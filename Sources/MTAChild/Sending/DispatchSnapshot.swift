@@ -72,6 +72,8 @@ struct ProbeView: Sendable {
     let mayProbe: Bool
     /// Whether one is on its way whose answer is waited for.
     let isAwaited: Bool
+    /// When the answer of the last one is not waited for any more, on the owner's monotonic clock; nil if that is over.
+    let awaitedUntil: Duration?
     /// Whether a part is needed to probe with.
     let hasNothing: Bool
     /// Whether parts go back, which may be all that there is.

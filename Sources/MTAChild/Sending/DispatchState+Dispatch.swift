@@ -55,7 +55,7 @@ extension DispatchState {
         if admission.isProbing {
             // One message at a time: the next only when the last has its answer, or is not waited for any more.
             guard admission.mayProbe, !window.isMarking,
-                admission.isProbingGateway ? !awaitsProbe : window.inGateway == 0
+                admission.isProbingGateway ? !awaitsProbe(at: moment) : window.inGateway == 0
             else { return }
         }
         // A message that was refused as a probe lets others go first: it may be refused for its own sake.

@@ -17,18 +17,22 @@ extension DispatchState {
     static let probeTimeout = Duration.seconds(8)
 
     /// Whether a probe is on its way whose answer is still waited for; one that has not left waits for a connection.
-    var awaitsProbe: Bool {
+    func awaitsProbe(at moment: Duration) -> Bool {
         guard window.inGateway > 0, !window.isMarking else { return window.isMarking }
         return moment - gateway.probedAt < Self.probeTimeout
             || flights.all.contains { $0.departed.isEmpty && $0.open > $0.waiting }
     }
 
     /// What the prober asks of the state.
-    var probe: ProbeView {
-        ProbeView(
+    ///
+    /// - Parameter moment: now, on the owner's monotonic clock.
+    func probe(at moment: Duration) -> ProbeView {
+        let end = gateway.probedAt + Self.probeTimeout
+        return ProbeView(
             isProber: admission.isProbingGateway,
             mayProbe: admission.mayProbe,
-            isAwaited: awaitsProbe,
+            isAwaited: awaitsProbe(at: moment),
+            awaitedUntil: end > moment ? end : nil,
             hasNothing: hasNothingToProbe,
             isReleasing: !endings.releasing.isEmpty,
             deliveries: heldDeliveries,

@@ -126,7 +126,7 @@ struct DispatchState: Sendable {
         case .troubleSeen(let seen): troubleSeen(seen, &actions)
         case .becameProber: admission.becomeProber()
         case .lostProber: if admission.isProbingGateway { leave(&actions) }
-        case .probe: if !awaitsProbe { admission.allowProbe() }
+        case .probe: if !awaitsProbe(at: moment) { admission.allowProbe() }
         case .probeFailed: probeFailed(&actions)
         case .deliveryStates(let states):
             cancelHalted(&actions)

@@ -64,6 +64,7 @@ final class Sender: GatewayDelegate {
         self.eventLoop = eventLoop
         self.logger = logger
         flush = FlushSchedule(delay: .milliseconds(settings.outcomeBatchDelayMs))
+        control.wake(signals.probe)
     }
 
     var gateway: (any Gateway)? {
@@ -110,7 +111,13 @@ final class Sender: GatewayDelegate {
     func holds(_ delivery: Int64) -> Bool { dispatch.withLock { $0.holds(delivery) } }
 
     /// What the prober asks of it.
-    var probe: ProbeView { dispatch.withLock(\.probe) }
+    var probe: ProbeView {
+        let moment = moment
+        return dispatch.withLock { $0.probe(at: moment) }
+    }
+
+    /// Now, on the clock of the dispatch state.
+    var moment: Duration { ContinuousClock.now - start }
 
     /// What keeps messages from leaving faster, and the part that most of them are of.
     func load(queuedInGateway queued: Int) -> (limit: SendingLimit, part: ClaimedPart?) {
@@ -123,12 +130,14 @@ final class Sender: GatewayDelegate {
     /// The same of what has happened at once.
     func perform(_ events: [DispatchState.Event]) {
         let now = clock.nowMilliseconds
-        let moment = ContinuousClock.now - start
-        let actions = dispatch.withLock { dispatch in
+        let moment = moment
+        let (actions, isProbeNews) = dispatch.withLock { dispatch in
+            let wasProber = dispatch.admission.isProbingGateway
             dispatch.advance(to: moment)
-            return dispatch.handle(events, now: now)
+            return (dispatch.handle(events, now: now), wasProber || dispatch.admission.isProbingGateway)
         }
         carryOut(actions)
+        if isProbeNews { signals.probe.fire() }
         if isIdle { signals.idle.fire() }
     }
 
@@ -144,7 +153,7 @@ final class Sender: GatewayDelegate {
 
     /// The slices of rates that messages wait for now.
     func slicesToAsk() -> [(limit: Int64, messages: Int32)] {
-        let moment = ContinuousClock.now - start
+        let moment = moment
         return dispatch.withLock { $0.pace.slicesToAsk(at: moment) }
     }
 
@@ -619,6 +628,8 @@ struct SenderSignals: Sendable {
     let store = EventSignal()
     /// Messages wait for slices of rates.
     let rates = EventSignal()
+    /// Something has happened while this child probes the gateway, or it is to go.
+    let probe = EventSignal()
 }
 
 /// When outcomes that gather are stored though their batch is not full: one timer runs at a time.

@@ -1,6 +1,7 @@
 import HTTP2
 import NIOCore
 import PushCore
+import TestSupport
 
 @testable import Gateways
 @testable import MTAChild
@@ -38,17 +39,15 @@ final class OutageChild {
     private var pacing = DialPacing(firstMilliseconds: 1_000, maximumMilliseconds: 5_000)
     private var nextLook: Int64 = 0
     private var nextFastShutdown: Int64 = 0
-    private var nextHeartbeat: Int64 = 0
-    private var probeAt: Int64
-    private var isProbeUnderWay = false
+    private var prober: Prober
 
     init(_ id: Int64, host: Int, world: OutageWorld, isProber: Bool) {
         self.id = id
         self.host = host
         self.world = world
         startedAt = world.time
-        probeAt = world.time
         role = isProber ? .probing : .sending
+        prober = Prober(at: .zero, random: TestRandom(seed: world.random.next()))
         dispatch = DispatchState(
             window: DispatchWindow(most: 4_000, mostBytes: .max),
             batchSize: 1_000,
@@ -56,6 +55,9 @@ final class OutageChild {
         )
         if isProber { dispatch.admission.becomeProber() }
     }
+
+    /// Now, on the child's monotonic clock.
+    private var moment: Duration { .milliseconds(world.time - startedAt) }
 
     /// The moment at which something is to be done next.
     var nextEvent: Int64 {
@@ -65,12 +67,9 @@ final class OutageChild {
         for request in wire { next = min(next, request.answeredAt) }
         for resend in resends { next = min(next, resend.at) }
         if !queue.isEmpty { next = min(next, world.time + OutageWorld.tick) }
-        if !isProbeUnderWay {
-            next = min(next, probeAt)
-        } else if wire.isEmpty {
-            next = min(next, world.time + OutageWorld.tick)
-        }
-        return next
+        if prober.state == .probing, wire.isEmpty { next = min(next, world.time + OutageWorld.tick) }
+        let look = startedAt + prober.nextLook(dispatch.probe(at: moment)).milliseconds
+        return min(next, max(look, world.time + OutageWorld.tick))
     }
 
     /// Does what is to be done now.
@@ -108,7 +107,7 @@ final class OutageChild {
     }
 
     private func perform(_ event: DispatchState.Event) {
-        dispatch.advance(to: .milliseconds(world.time - startedAt))
+        dispatch.advance(to: moment)
         for action in dispatch.handle(event, now: world.now) { carryOut(action) }
         if let taken = dispatch.outbox.take() { stores.append((taken.batch, taken.windowRows)) }
     }
@@ -160,7 +159,7 @@ final class OutageChild {
         let room = 2_000 - dispatch.waitingMessages
         guard room > 0 else { return }
         for part in world.database.ready.prefix(4) {
-            if let prepared = world.database.claim(part.id, by: id) { perform(.prepared(prepared)) }
+            if let prepared = world.database.claim(part, by: id) { perform(.prepared(prepared)) }
         }
     }
 
@@ -182,47 +181,32 @@ final class OutageChild {
     // MARK: Probes
 
     private func probe() {
-        if world.time >= nextHeartbeat, !renew() { return }
-        if isProbeUnderWay {
-            if !dispatch.admission.mayProbe, !dispatch.awaitsProbe {
-                guard renew() else { return }
-                pause()
-            } else if dispatch.admission.mayProbe, dispatch.hasNothingToProbe, !claimProbe() {
-                pause()
+        var events: [Prober.Event] = [.looked]
+        while !events.isEmpty, role == .probing {
+            for action in prober.handle(events.removeFirst(), dispatch.probe(at: moment), at: moment) {
+                switch action {
+                case .ping: events.append(.pinged(true))
+                case .claim: events.append(.claimed(claimProbe()))
+                case .allow: perform(.probe)
+                case .tell where !world.database.renewProber(id):
+                    role = .leaving
+                    perform(.fastShutdown)
+                case .tell: break
+                case .giveBack: perform(.probeFailed)
+                case .leave:
+                    world.database.leaveTrouble(id)
+                    role = .leaving
+                    perform(.fastShutdown)
+                }
             }
-        } else if world.time >= probeAt {
-            guard claimProbe() else { return pause() }
-            isProbeUnderWay = true
-            perform(.probe)
         }
-    }
-
-    private func pause() {
-        isProbeUnderWay = false
-        let asked = dispatch.gateway.detector.notBefore.map { $0 - dispatch.moment } ?? .zero
-        probeAt = world.time + ProbePace.pause(notBefore: asked, using: &world.random).milliseconds
     }
 
     /// - Returns: false if there is nothing to probe with.
     private func claimProbe() -> Bool {
-        guard dispatch.hasNothingToProbe else { return true }
-        if let part = world.database.claimProbe(by: id) {
-            perform(.prepared(part))
-            return true
-        }
-        if dispatch.parts.isEmpty {
-            world.database.leaveTrouble(id)
-            role = .leaving
-        }
-        return false
-    }
-
-    private func renew() -> Bool {
-        nextHeartbeat = world.time + 5_000
-        if world.database.renewProber(id) { return true }
-        role = .leaving
-        perform(.fastShutdown)
-        return false
+        guard let part = world.database.claimProbe(by: id) else { return false }
+        perform(.prepared(part))
+        return true
     }
 
     // MARK: The gateway

@@ -55,9 +55,12 @@ struct OutageDatabase {
     private var lastSequence: Int32 = 0
 
     /// Parts that may be claimed now, in the order of their claim.
-    var ready: [Part] {
+    var ready: [Int64] {
+        // Parts themselves are much to move about, and this is asked a hundred thousand times.
         parts.values.filter { $0.owner == nil && $0.notBefore <= now }
+            .map { (priority: $0.priority, notBefore: $0.notBefore, id: $0.id) }
             .sorted { ($1.priority, $0.notBefore, $0.id) < ($0.priority, $1.notBefore, $1.id) }
+            .map(\.id)
     }
 
     mutating func add(
@@ -94,9 +97,10 @@ struct OutageDatabase {
 
     /// The part for a probe: one without messages that may have arrived, and of these the one that was claimed least often.
     mutating func claimProbe(by child: Int64) -> PreparedPart? {
-        let ready = ready
-        let first = ready.filter { $0.attempt == 1 && $0.refusals == 0 }.prefix(100) + ready.prefix(100)
-        let best = first.enumerated().min {
+        let (ready, parts) = (ready, parts)
+        let first = ready.lazy.filter { parts[$0]?.attempt == 1 && parts[$0]?.refusals == 0 }.prefix(100)
+        let candidates = (first + ready.prefix(100)).compactMap { parts[$0] }
+        let best = candidates.enumerated().min {
             (hasAmbiguous($0.element) ? 1 : 0, $0.element.refusals != 0 ? 1 : 0, $0.element.token, $0.offset)
                 < (hasAmbiguous($1.element) ? 1 : 0, $1.element.refusals != 0 ? 1 : 0, $1.element.token, $1.offset)
         }
@@ -244,7 +248,7 @@ struct OutageDatabase {
 
     mutating func renewProber(_ child: Int64) -> Bool {
         guard trouble.isTrouble, trouble.prober == child else { return false }
-        trouble.proberUntil = now + TroubleProber.lease.milliseconds
+        trouble.proberUntil = now + Prober.lease.milliseconds
         trouble.changedAt = now
         return true
     }
