@@ -89,8 +89,8 @@ struct ChildService: Sendable {
             settings: settings,
             logger: logger
         )
-        let marking = Task { await sender.markLoop() }
-        let storing = Task { await sender.storeLoop() }
+        let marking = Task { await sender.database.markLoop(sender) }
+        let storing = Task { await sender.database.storeLoop(sender) }
         var background = [
             Task { await leases.run() },
             Task { await reporter.writeLines() },
@@ -125,9 +125,7 @@ struct ChildService: Sendable {
         for task in background { task.cancel() }
         let reason = isResolved || control.reason == .journal ? control.reason ?? .drained : .database
         await withTimeout(MTAChild.timeout) { [stores, arguments] in
-            await sender.circuit.resolved()
-            await sender.troubleReport.finished()
-            await sender.holder.resolved()
+            await sender.database.reported()
             await reporter.heartbeat(exited: true)
             try? await stores.outcomes.childExited(
                 arguments.childID,
@@ -158,7 +156,7 @@ struct ChildService: Sendable {
     /// when the trouble is over.
     private func stayInTrouble(_ claimer: Claimer) async {
         while !Task.isCancelled {
-            let isWaiting = sender.snapshot.admission.trouble == .left && !sender.troubleReport.isUnderWay
+            let isWaiting = sender.snapshot.admission.trouble == .left && !sender.database.troubleReport.isUnderWay
             if isWaiting, !control.isDraining { _ = await probesTrouble() }
             if sender.snapshot.admission.isProbingGateway {
                 await GatewayProber(

@@ -209,15 +209,10 @@ public final class MTAChild: Sendable {
         _ clock: DatabaseClock,
         _ eventLoop: any EventLoop
     ) -> Sender {
-        Sender(
-            dispatch: DispatchState(
-                window: dispatchWindow,
-                batchSize: settings.mta.child.outcomeBatchSize,
-                applicationID: arguments.applicationID
-            ),
+        let measures = ChildMeasures()
+        let database = SenderDatabase(
             store: stores.outcomes,
             messageMarks: stores.marks,
-            journal: journal,
             circuit: CircuitReport(
                 store: stores.control,
                 applicationID: arguments.applicationID,
@@ -231,6 +226,20 @@ public final class MTAChild: Sendable {
                 childID: arguments.childID,
                 logger: logger
             ),
+            journal: journal,
+            measures: measures,
+            clock: clock,
+            logger: logger
+        )
+        return Sender(
+            dispatch: DispatchState(
+                window: dispatchWindow,
+                batchSize: settings.mta.child.outcomeBatchSize,
+                applicationID: arguments.applicationID
+            ),
+            database: database,
+            measures: measures,
+            journal: journal,
             control: control,
             clock: clock,
             eventLoop: eventLoop,

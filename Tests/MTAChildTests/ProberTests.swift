@@ -108,6 +108,8 @@ import Testing
             if case .claiming = idle.state { actions = idle.handle(.claimed(false), view(), at: moment) }
             moment += .milliseconds(100)
         }
-        #expect(actions == [.leave(isIdle: true)] && moment > Prober.idleLimit && moment < Prober.idleLimit + .seconds(6))
+        #expect(
+            actions == [.leave(isIdle: true)] && moment > Prober.idleLimit && moment < Prober.idleLimit + .seconds(6)
+        )
     }
 }

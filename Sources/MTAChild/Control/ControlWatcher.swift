@@ -66,8 +66,8 @@ final class ControlWatcher: Sendable {
         let before = sender.snapshot.admission
         // Those that are being loaded are looked for even if the dispatch state holds nothing of them.
         let deliveries = loading.deliveries.union(sender.work.deliveries)
-        let isClosing = sender.circuit.isClosing
-        let isReporting = sender.troubleReport.isUnderWay
+        let isClosing = sender.database.circuit.isClosing
+        let isReporting = sender.database.troubleReport.isUnderWay
         let state = try await store.sendingState(
             application: applicationID,
             account: accountID,
@@ -98,7 +98,7 @@ final class ControlWatcher: Sendable {
     /// - Parameter before: what this child knew before it asked.
     private func take(_ trouble: GatewayTroubleState?, _ before: Admission.Trouble) {
         let now = sender.snapshot.admission
-        guard now.trouble == before, !now.isProbingGateway, !sender.troubleReport.isUnderWay else { return }
+        guard now.trouble == before, !now.isProbingGateway, !sender.database.troubleReport.isUnderWay else { return }
         sender.perform(.troubleSeen(DispatchState.TroubleSeen(trouble)))
         let after = sender.snapshot.admission.trouble
         guard after != before, !control.isDraining else { return }

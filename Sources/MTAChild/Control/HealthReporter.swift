@@ -21,7 +21,7 @@ struct HealthReporter: Sendable {
         while !Task.isCancelled {
             try? await Task.sleep(for: .seconds(1))
             // The reason of an open circuit stands.
-            guard sender.snapshot.admission.circuit == .closed, !sender.circuit.isClosing else { continue }
+            guard sender.snapshot.admission.circuit == .closed, !sender.database.circuit.isClosing else { continue }
             let trouble = sender.gatewayTrouble ?? sender.gatewayNotice
             guard trouble?.kind != .applicationStopped else { continue }
             let text = trouble?.standing ?? ""

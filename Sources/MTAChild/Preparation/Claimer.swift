@@ -274,7 +274,7 @@ final class Claimer: Sendable {
         let holdsNothing = loading.count == 0 && !sender.snapshot.holdsLeases
         let moment = ContinuousClock.now
         let parts = try await sender.measures.time(\.claim) { try await ask(limit, messages, except: passed) }
-        if parts.contains(where: { $0.validUntil != nil }) { sender.marks.messagesClaimed() }
+        if parts.contains(where: { $0.validUntil != nil }) { sender.database.marks.messagesClaimed() }
         if !parts.isEmpty {
             CrashPoint.afterClaim.reached()
             logger.debug("claimed \(parts.count) parts (at most \(limit) were asked for)")
