@@ -545,7 +545,7 @@ import Testing
         let batch = try #require(submitted(carryOutMarks(dispatch.handle(.probe, now: now), &dispatch)).first)
         #expect(dispatch.flights[batch.id]?.rows == [3])
         var actions = dispatch.handle(.resolved(batchID: batch.id, outcomes: [accepted(0)]), now: now)
-        dispatch.gateway.ramp = nil
+        dispatch.gateway.opening(nil, at: dispatch.moment)
         while actions.contains(where: { if case .mark = $0 { true } else { false } }) {
             actions = Array(carryOutMarks(actions, &dispatch).dropFirst(actions.count))
         }

@@ -87,7 +87,7 @@ extension DispatchState {
             guards.application.drop(claim)
             if let delivery = parts[claim]?.claimed.deliveryID { guards.topics[delivery]?.drop(claim) }
         }
-        endings.hasRefused = true
+        endings.add(.refused)
         actions.append(.cancelQueued)
         resolveHalted(&actions)
     }
@@ -202,7 +202,7 @@ extension DispatchState {
     /// Forgets what is undecided of a part: it ends, or goes to another owner.
     mutating func dropUndecided(_ claim: PartToken) {
         guards.application.drop(claim)
-        gateway.soft.removeAll { $0.message.claim == claim }
+        notes.drop(claim)
         for delivery in guards.topics.keys { guards.topics[delivery]?.drop(claim) }
     }
 }

@@ -11,7 +11,7 @@ extension DispatchState {
         pauses.claim(prepared.claimed.deliveryID, Halt(prepared.claimed.deliveryState))
         pace.claim(prepared.claimed.deliveryID, prepared.delivery.rateLimit)
         if prepared.claimed.isProbe { admission.probeCircuit() }
-        if let end = part.validUntilMilliseconds { endings.nextExpiry = min(endings.nextExpiry, end) }
+        if let end = part.validUntilMilliseconds { endings.expires(at: end) }
         let isHalted = halt(of: part) != nil || part.isExpired(atMilliseconds: now)
         for decided in prepared.decided where !isHalted || decided.status == .unknown {
             switch decided.status {
@@ -51,7 +51,7 @@ extension DispatchState {
     /// Asks for the marks of the next slices, as many as the window takes, and sends again what has waited for it.
     mutating func dispatch(_ actions: inout [Action]) {
         guard admission.maySend else { return }
-        if let ramp = gateway.ramp, !ramp.admits(at: moment) { return }
+        guard gateway.rampAdmits(at: moment) else { return }
         if admission.isProbing {
             // One message at a time: the next only when the last has its answer, or is not waited for any more.
             guard admission.mayProbe, !window.isMarking,
@@ -87,8 +87,8 @@ extension DispatchState {
             }
             bytes += slices.byteCount
             guard window.admits(rows, bytes: bytes, isUrgent: first.batch.isUrgent) else { break }
-            if let ramp = gateway.ramp, !ramp.admits(at: moment) { break }
-            gateway.ramp?.count(rows)
+            guard gateway.rampAdmits(at: moment) else { break }
+            gateway.countInRamp(rows)
             if isPaced { pace.use(rows, of: part.claimed.deliveryID, at: moment) }
             window.reserve(rows)
             parts[claim]?.slicesMarked = slices.count
@@ -144,7 +144,7 @@ extension DispatchState {
                 continue
             }
             parts[claim]?.isLeft = true
-            endings.hasLeft = true
+            endings.add(.left)
         }
     }
 
@@ -274,7 +274,7 @@ extension DispatchState {
                 return
             }
             sendAgain(flight, &actions)
-            gateway.ramp?.count(flight.waiting)
+            gateway.countInRamp(flight.waiting)
         }
     }
 

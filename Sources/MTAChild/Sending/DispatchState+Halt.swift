@@ -31,12 +31,12 @@ extension DispatchState {
     }
 
     mutating func haltExpired(_ now: Int64, _ actions: inout [Action]) {
-        endings.nextExpiry = .max
+        endings.forgetExpiry()
         expireParts(now, &actions)
         for part in parts.values where !part.isFenced {
             guard let end = part.delivery.validUntilMilliseconds else { continue }
             if now <= end {
-                endings.nextExpiry = min(endings.nextExpiry, end)
+                endings.expires(at: end)
             } else if pauses.expire(part.claimed.deliveryID) {
                 actions.append(.cancelQueued)
             }
@@ -49,10 +49,10 @@ extension DispatchState {
         where part.times.validUntil != nil && !part.isFenced && !part.times.isExpired && !part.isClosing {
             guard let end = part.times.validUntil else { continue }
             if now <= end {
-                endings.nextExpiry = min(endings.nextExpiry, end)
+                endings.expires(at: end)
             } else {
                 parts[part.claim]?.times.isExpired = true
-                endings.hasExpired = true
+                endings.add(.expired)
                 actions.append(.cancelQueued)
             }
         }
@@ -63,8 +63,7 @@ extension DispatchState {
     /// with it.
     mutating func cancelHalted(_ actions: inout [Action]) {
         let late = Set(parts.values.filter { $0.inGateway > 0 && halt(of: $0) != nil }.map(\.claimed.deliveryID))
-        if !late.isSubset(of: endings.askedAgain) { actions.append(.cancelQueued) }
-        endings.askedAgain = late
+        if endings.askAgain(late) { actions.append(.cancelQueued) }
     }
 
     /// Hands a part back to the database, which has it when ``Event/released(_:)`` says so.
@@ -75,19 +74,16 @@ extension DispatchState {
         alone: Bool = false,
         problem: String? = nil
     ) {
-        endings.releasing.insert(claim)
+        endings.release(claim)
         actions.append(alone ? .putAside(claim, recovery, reason: problem) : .release(claim, recovery))
     }
 
     /// Ends the parts of halted deliveries of which nothing is on the wire any more.
     mutating func resolveHalted(_ actions: inout [Action]) {
-        guard
-            admission.givesBack || endings.hasExpired || endings.hasRefused || endings.hasLeft
-                || !pauses.halts.isEmpty
-        else { return }
-        if endings.hasLeft { endings.hasLeft = parts.values.contains { $0.isLeft && !$0.isFenced } }
-        if endings.hasRefused { endings.hasRefused = parts.values.contains { $0.refusal != nil && !$0.isFenced } }
-        if endings.hasExpired { endings.hasExpired = parts.values.contains { $0.times.isExpired && !$0.isClosing } }
+        guard admission.givesBack || !endings.causes.isEmpty || !pauses.halts.isEmpty else { return }
+        for cause in endings.causes where !parts.values.contains(where: { $0.isEnding(for: cause) }) {
+            endings.remove(cause)
+        }
         // In the order of the parts, so that the same events have the same effects.
         for claim in parts.keys.sorted() {
             guard let part = parts[claim], part.inGateway == 0, !part.isFenced, !part.isClosing else { continue }

@@ -79,7 +79,7 @@ extension DispatchState {
         case .retry where outcome.fault.sparesAttempt, .unprocessed:
             refusedByGateway(outcome, &flight, &part, now, &answer)
         case .retry where admission.givesBack || part.isFenced || admission.isProbingGateway:
-            if admission.isProbingGateway { gateway.detector.failed(Self.words(outcome), at: moment) }
+            if admission.isProbingGateway { gateway.failed(Self.words(outcome), at: moment) }
             answer.outcomeClass = .unprocessed
             flight.unsent.append(outcome.index)
         case .retry:
@@ -158,7 +158,7 @@ extension DispatchState {
     private mutating func follow(_ results: Results, _ now: Int64, _ actions: inout [Action]) {
         followTrouble(now, &actions)
         if let reason = results.rightCredential {
-            gateway.wrongCredentials.remove(reason)
+            notes.rightCredential(reason)
             actions.append(.credentialWorks(reason: reason))
         }
         if let reason = results.stopReason {

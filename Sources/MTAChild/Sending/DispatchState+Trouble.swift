@@ -48,7 +48,7 @@ extension DispatchState {
     mutating func useProbe() {
         guard admission.isProbingGateway else { return }
         admission.useProbe()
-        gateway.probedAt = moment
+        gateway.probed(at: moment)
     }
 
     /// What this refusal means was said of the gateway: the message keeps its attempts.
@@ -62,10 +62,10 @@ extension DispatchState {
         _ now: Int64,
         _ answer: inout JournalAnswer
     ) {
-        gateway.silence.answered(at: moment)
+        gateway.refused(at: moment)
         let isTheirs = outcome.fault.isBounded && part.claimed.isRefusedAlone
         if !isTheirs {
-            gateway.detector.failed(
+            gateway.failed(
                 Self.troubleWords(outcome),
                 retryAfterMilliseconds: outcome.isPauseAdvice ? nil : outcome.retryAfterMilliseconds,
                 isProjectWide: outcome.applicationWide,
@@ -75,17 +75,15 @@ extension DispatchState {
         if outcome.applicationWide, outcome.status == 429 { pace.refused(Self.words(outcome)) }
         // A replay of the journal has to send it again, and at no cost.
         answer.outcomeClass = .unprocessed
-        if outcome.fault == .unknown { gateway.unknownReasons[part.claimed.deliveryID, default: 0] += 1 }
+        if outcome.fault == .unknown { notes.unknownReason(ofDelivery: part.claimed.deliveryID) }
         // What comes after it in the same read says whether it is trouble.
-        guard !outcome.applicationWide else { return gateway.quotaRefusals.append(outcome) }
+        guard !outcome.applicationWide else { return notes.hold(quotaRefusal: outcome) }
         settle(outcome, &flight, &part, now)
     }
 
     /// Sees to the messages of a read that found the quota of the whole project used up.
     mutating func settleQuotaRefusals(_ flight: inout Flight, _ part: inout HeldPart, _ now: Int64) {
-        guard !gateway.quotaRefusals.isEmpty else { return }
-        for outcome in gateway.quotaRefusals { settle(outcome, &flight, &part, now) }
-        gateway.quotaRefusals = []
+        for outcome in notes.takeQuotaRefusals() { settle(outcome, &flight, &part, now) }
     }
 
     /// In trouble with the rest of the part, or in a part of its own where others pass.
@@ -159,7 +157,7 @@ extension DispatchState {
         guard !part.isFenced else { return flight.unsent.append(outcome.index) }
         flight.decide(outcome.index)
         let reason = Self.words(outcome)
-        if gateway.wrongCredentials.insert(reason).inserted { gateway.untoldCredential = reason }
+        notes.wrongCredential(reason)
         let kind = PreparedPart.Soft.Kind.apart(reason: reason)
         postpone(&part, flight.rows[Int(outcome.index)], now, now, as: kind)
         if part.triesCredential {
@@ -177,23 +175,12 @@ extension DispatchState {
 
     /// A message was written, and nothing came that is an answer of the gateway: the gateway's failure, or that of what stands in its
     /// place.
-    ///
-    /// The end of a connection is one failure, however many messages were on it.
     mutating func unanswered(_ outcome: Outcome) {
         if outcome.reason == AnswerTable.connectionLost {
-            guard !gateway.takesInSilence else { return }
-            let isAgain = gateway.lostUnanswered.map { moment - $0 >= TroubleDetector.longestRun } ?? false
-            if isAgain || gateway.lostUnanswered == nil { gateway.lostUnanswered = moment }
-            guard isAgain || gateway.lastLoss.map({ moment - $0 > Self.sameLoss }) ?? true else { return }
-            gateway.lastLoss = moment
-            // Where all that was sent waits for its resend between two losses nothing else tells.
-            return gateway.detector.failed(Self.troubleWords(outcome), isProjectWide: isAgain, at: moment)
+            return gateway.lostMessage(Self.troubleWords(outcome), at: moment)
         }
-        gateway.detector.failed(Self.troubleWords(outcome), at: moment)
+        gateway.failed(Self.troubleWords(outcome), at: moment)
     }
-
-    /// What is lost so soon after a connection was lost with it.
-    private static let sameLoss = Duration.milliseconds(200)
 
     /// Gives back what the last probe was taken from, so that the next one is of another delivery, or another message: a refusal that is one
     /// message's own must not stand for the gateway's. What holds a message without an answer stays: its resend counts, and has its time.
@@ -217,12 +204,12 @@ extension DispatchState {
     mutating func holdSoft(_ outcome: Outcome, _ flight: inout Flight, _ part: HeldPart) {
         let row = flight.rows[Int(outcome.index)]
         let subscription = part.subscriptionIDs[Int(row)]
-        if !gateway.soft.contains(where: { $0.subscription == subscription }) {
-            gateway.detector.suspected(Self.words(outcome))
+        if !notes.soft.contains(where: { $0.subscription == subscription }) {
+            gateway.suspected(Self.words(outcome))
         }
         flight.decide(outcome.index)
         window.leave(1)
-        gateway.soft.append(
+        notes.hold(
             HeldSoft(
                 subscription: subscription,
                 message: .init(claim: part.claim, row: row, outcome: outcome),
@@ -236,9 +223,7 @@ extension DispatchState {
     /// - Parameter answered: when the last of the others passed; nil if there are none.
     mutating func decideSoft(answered: Duration? = nil, _ now: Int64, _ actions: inout [Action]) {
         let isDecided = { (held: HeldSoft) in answered.map { $0 - held.since >= Self.answerTime } ?? true }
-        let decided = gateway.soft.filter(isDecided)
-        gateway.soft.removeAll(where: isDecided)
-        for message in decided.map(\.message) {
+        for message in notes.takeSoft(isDecided).map(\.message) {
             guard var part = parts[message.claim] else { continue }
             var answer = JournalAnswer(
                 sequence: part.sequences[Int(message.row)],
@@ -260,27 +245,21 @@ extension DispatchState {
     mutating func gatewayAnswered(_ outcome: Outcome, _ part: HeldPart) {
         gateway.answered(at: moment)
         guard outcome.outcomeClass == .accepted else { return }
-        gateway.lastPass = moment
-        if !gateway.unknownReasons.isEmpty { gateway.unknownReasons[part.claimed.deliveryID] = nil }
+        gateway.passed(at: moment)
+        notes.forgetReasons(ofDelivery: part.claimed.deliveryID)
     }
 
     /// What follows from the answers of one read.
     mutating func followTrouble(_ now: Int64, _ actions: inout [Action]) {
-        if let reason = gateway.untoldCredential {
-            gateway.untoldCredential = nil
-            actions.append(.credentialRefused(reason: reason))
-        }
+        if let reason = notes.takeUntoldCredential() { actions.append(.credentialRefused(reason: reason)) }
         switch admission.trouble {
         case .probing where gateway.detector.isWell && gateway.detector.hasAnswers:
             admission.comeBack()
-            // The probes that failed before are no reason to think the gateway in trouble again.
-            gateway.detector.forget()
-            gateway.ramp = OpeningRamp(start: moment, at: moment)
-            gateway.silence.answered(at: moment)
+            gateway.recovered(at: moment)
             actions.append(.troubleOver)
         case .probing, .left: break
         case .none:
-            if let lastAnswer = gateway.lastAnswer, !gateway.soft.isEmpty, !gateway.detector.isTrouble(at: moment) {
+            if let lastAnswer = gateway.lastAnswer, !notes.soft.isEmpty, !gateway.detector.isTrouble(at: moment) {
                 decideSoft(answered: lastAnswer, now, &actions)
             }
         }
@@ -289,13 +268,14 @@ extension DispatchState {
 
     /// A delivery that gets an answer which nobody knows, message after message, while others pass, is alone to blame.
     private mutating func holdUnexplained(_ actions: inout [Action]) {
-        guard admission.trouble == .none, !admission.givesBack, !gateway.unknownReasons.isEmpty,
+        guard admission.trouble == .none, !admission.givesBack, !notes.unknownReasons.isEmpty,
             !gateway.detector.isTrouble(at: moment)
         else {
             return
         }
-        for (delivery, count) in gateway.unknownReasons where count > MassFailureGuard.fewest {
-            gateway.unknownReasons[delivery] = nil
+        for (delivery, count) in notes.unknownReasons.sorted(by: { $0.key < $1.key })
+        where count > MassFailureGuard.fewest {
+            notes.forgetReasons(ofDelivery: delivery)
             let reason =
                 "The gateway gives \(count) of its messages an answer that is in no document (\(gateway.detector.reason)), while others pass. "
                 + "No message has failed. Correct the content, or stop the delivery; resume it to try again."
@@ -305,15 +285,12 @@ extension DispatchState {
 
     /// Looks whether what has failed is trouble by now.
     mutating func watchTrouble(_ now: Int64, _ actions: inout [Action]) {
-        gateway.silence.look(isWaiting: window.inGateway > 0 && !gateway.takesInSilence, at: moment)
+        gateway.look(isWaiting: window.inGateway > 0, at: moment)
         guard admission.trouble == .none, !admission.givesBack else { return }
-        if let since = gateway.silence.since { gateway.detector.silent(since: since, at: moment) }
-        guard !parts.isEmpty || !flights.isEmpty else {
-            if !gateway.detector.isWell { gateway.detector.forget() }
-            return
-        }
+        gateway.noteSilence(at: moment)
+        guard !parts.isEmpty || !flights.isEmpty else { return gateway.rest() }
         let othersFollow = !waiting.isEmpty || window.isMarking
-        if gateway.detector.isTrouble(at: moment, othersFollow: othersFollow, waitingSince: gateway.silence.since) {
+        if gateway.isTrouble(othersFollow: othersFollow, at: moment) {
             leave(&actions)
             actions.append(
                 .enterTrouble(
@@ -321,7 +298,7 @@ extension DispatchState {
                     notBefore: gateway.detector.notBefore.map { $0 - moment }
                 )
             )
-        } else if !gateway.soft.isEmpty, flights.isEmpty, waiting.isEmpty {
+        } else if !notes.soft.isEmpty, flights.isEmpty, waiting.isEmpty {
             decideSoft(now, &actions)
         }
     }
@@ -329,19 +306,15 @@ extension DispatchState {
     mutating func troubleSeen(_ seen: TroubleSeen, _ actions: inout [Action]) {
         if admission.trouble == .left, seen != .trouble {
             admission.comeBack()
-            gateway.detector.forget()
-            gateway.silence.answered(at: moment)
+            gateway.comeBack(at: moment)
             actions.append(.claimMore)
         }
         switch seen {
-        case .none: gateway.ramp = nil
+        case .none: gateway.opening(nil, at: moment)
         case .trouble: if admission.trouble == .none { leave(&actions) }
         case .opening(let since, let sharers):
             guard admission.trouble == .none else { return }
-            gateway.ramp =
-                gateway.ramp?.shared(by: sharers, at: moment)
-                ?? OpeningRamp(start: moment - since, sharers: sharers, at: moment)
-            if gateway.ramp?.isOver(at: moment) == true { gateway.ramp = nil }
+            gateway.opening((since, sharers), at: moment)
         }
     }
 

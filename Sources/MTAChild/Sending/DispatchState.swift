@@ -3,12 +3,19 @@ import ProcessProtocol
 import PushCore
 import Store
 
-/// The child's bookkeeping of parts and messages between claim and store, as a value: no I/O, no clock of its own.
+/// The child's bookkeeping of parts and messages between claim and store, as a value: no input or output, no clock of its own.
 ///
-/// Everything that happens comes in as an ``Event``, everything to be done goes out as ``Action``s, in order. The order
-/// carries the promise of the design: a mark is committed before its messages are submitted, an intent is journaled when
-/// they get their streams (``aboutToSend(_:now:isLeaseValid:)``), answers are journaled before anything else happens with
-/// them, and a cut of the journal leaves in it what it says of parts that the database does not have the end of.
+/// Everything that happens comes in as an ``Event``, everything to be done goes out as ``Action``s, in order. The order carries the promise of
+/// the design: a mark is committed before its messages are submitted, an intent is journaled when they get their streams, answers are journaled
+/// before anything else happens with them, and a cut of the journal leaves in it what it says of parts that the database does not have the end
+/// of. Three questions need their answer at once: ``aboutToSend(_:now:isLeaseValid:)``, ``takeOutcomes()`` and ``slicesToAsk(at:)``.
+///
+/// ``Admission/state-swift.property`` tells the life: whether messages leave, one by one or none. A message's way is
+///
+///     parts: loaded -> waiting -> marked -> flights: in the gateway -> outbox -> stored
+///                ^                               | unsent: due, again      | retry: with the end of its part
+///
+/// ``DispatchWindow`` counts those between mark and store, and ``SendingPace`` how many of them may leave a second.
 struct DispatchState: Sendable {
     let applicationID: Int32
     var parts: [PartToken: HeldPart] = [:]
@@ -24,7 +31,8 @@ struct DispatchState: Sendable {
     var pace = SendingPace()
     var endings = PartEndings()
     var guards = TokenGuards()
-    var gateway = GatewayView()
+    var gateway = GatewayHealth()
+    var notes = AnswerNotes()
     var counters = SendCounters()
     /// The owner's monotonic clock.
     private(set) var moment = Duration.zero
@@ -68,6 +76,12 @@ struct DispatchState: Sendable {
     /// Whether what has gathered is stored without waiting for more.
     var storesAtOnce: Bool { admission.givesBack || outbox.isFull(for: window) }
 
+    /// Outcomes to be stored in one transaction, and how many messages of the window they end; nil if there are none.
+    mutating func takeOutcomes() -> (batch: OutcomeBatch, windowRows: Int)? { outbox.take(at: moment) }
+
+    /// The slices of rates that messages wait for; they count as asked for.
+    mutating func slicesToAsk(at moment: Duration) -> [(limit: Int64, messages: Int32)] { pace.slicesToAsk(at: moment) }
+
     /// Nothing is held, stored or on its way.
     var isEmpty: Bool { parts.isEmpty && outbox.isEmpty && flights.isEmpty && !window.isMarking }
 
@@ -98,9 +112,9 @@ struct DispatchState: Sendable {
             prepared(part, now, &actions)
         case .refused(let claim): giveBack(claim, PartRecovery(), &actions)
         case .unloaded(let claim, let reason):
-            endings.releasing.insert(claim)
+            endings.release(claim)
             actions.append(.postpone(claim, reason: reason))
-        case .released(let claim): endings.releasing.remove(claim)
+        case .released(let claim): endings.wasReleased(claim)
         case .marked(let marks, let held): marked(marks, held, &actions)
         case .markFailed:
             window.endMarking()
@@ -119,10 +133,9 @@ struct DispatchState: Sendable {
         case .leaseValid(let isValid):
             if admission.lease(isValid: isValid) { actions.append(.cancelQueued) }
         case .gatewayFailed(let reason):
-            gateway.lastLoss = moment
-            if !parts.isEmpty { gateway.detector.failed(reason, silentSince: gateway.silence.since, at: moment) }
-        case .gatewayOpened(let takesInSilence): gateway.takesInSilence = takesInSilence
-        case .gatewayReached: gateway.detector.answered()
+            gateway.connectionFailed(reason, isNeeded: !parts.isEmpty, at: moment)
+        case .gatewayOpened(let takesInSilence): gateway.open(takesInSilence: takesInSilence)
+        case .gatewayReached: gateway.reached()
         case .troubleSeen(let seen): troubleSeen(seen, &actions)
         case .becameProber: admission.becomeProber()
         case .lostProber: if admission.isProbingGateway { leave(&actions) }
@@ -158,7 +171,7 @@ struct DispatchState: Sendable {
         guardQuietTopics(now, &actions)
         if let (limit, reason) = pace.takeRefusal() { actions.append(.cutRate(limit: limit, reason: reason)) }
         dispatch(&actions)
-        if endings.hasLeft { resolveHalted(&actions) }
+        if endings.causes.contains(.left) { resolveHalted(&actions) }
         if !outbox.outcomes.isEmpty {
             actions.append(.store(isFull: storesAtOnce))
         }

@@ -62,6 +62,15 @@ struct HeldPart: Sendable {
     /// What is answered in the same read says nothing: clocks of a process are finer than this.
     static let later = Duration.milliseconds(1)
 
+    /// Whether the part is to end for that.
+    func isEnding(for cause: PartEndings.Cause) -> Bool {
+        switch cause {
+        case .expired: times.isExpired && !isClosing
+        case .refused: refusal != nil && !isFenced
+        case .left: isLeft && !isFenced
+        }
+    }
+
     /// Messages are handed to the gateway.
     mutating func submit(_ rows: Int) { inGateway += rows }
 

@@ -114,7 +114,7 @@ final class Sender: GatewayDelegate {
 
     /// Outcomes to be stored in one transaction, and how many messages of the window they end.
     func takeOutcomes() -> (batch: OutcomeBatch, windowRows: Int)? {
-        dispatch.withLock { $0.outbox.take(at: $0.moment) }
+        dispatch.withLock { $0.takeOutcomes() }
     }
 
     /// Whether what has gathered is stored without waiting for more.
@@ -158,7 +158,7 @@ final class Sender: GatewayDelegate {
     /// The slices of rates that messages wait for now.
     func slicesToAsk() -> [(limit: Int64, messages: Int32)] {
         let moment = moment
-        return dispatch.withLock { $0.pace.slicesToAsk(at: moment) }
+        return dispatch.withLock { $0.slicesToAsk(at: moment) }
     }
 
     private func carryOut(_ action: DispatchState.Action) {
