@@ -234,16 +234,14 @@ extension Store {
         _ result: PostgresResult,
         orThrow message: @autoclosure () -> String,
         hint: String? = nil,
-        _ read: (PostgresResult, Int) throws -> T
+        _ read: (inout RowReader) throws -> T
     ) throws -> T {
         guard result.rowCount > 0 else { throw StoreError(.notFound, message(), hint: hint) }
-        return try read(result, 0)
+        return try result.one(read)
     }
 
     /// Reads all rows of an answer.
-    func all<T>(_ result: PostgresResult, _ read: (PostgresResult, Int) throws -> T) rethrows -> [T] {
-        try (0..<result.rowCount).map { try read(result, $0) }
-    }
+    func all<T>(_ result: PostgresResult, _ read: (inout RowReader) throws -> T) throws -> [T] { try result.all(read) }
 
     /// Reads a column whose text is a case of an enumeration.
     func choice<T: RawRepresentable<String>>(_ result: PostgresResult, _ row: Int, _ column: Int) throws -> T {

@@ -37,19 +37,19 @@ extension Store {
             FROM pushmta_engine.api_applications() a
             """
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             APIApplicationRow(
-                id: try rows.int32(row, 0),
-                name: try rows.text(row, 1),
-                label: try rows.text(row, 2),
-                service: try rows.text(row, 3),
-                platform: try choice(rows, row, 4),
-                environment: try rows.text(row, 5),
-                integrationKey: try rows.text(row, 6),
-                bundleID: try rows.text(row, 7),
-                hasCredential: try rows.bool(row, 8),
-                circuit: try rows.text(row, 9),
-                circuitReason: try rows.text(row, 10)
+                id: try row.int32(),
+                name: try row.text(),
+                label: try row.text(),
+                service: try row.text(),
+                platform: try row.choice(),
+                environment: try row.text(),
+                integrationKey: try row.text(),
+                bundleID: try row.text(),
+                hasCredential: try row.bool(),
+                circuit: try row.text(),
+                circuitReason: try row.text()
             )
         }
     }

@@ -52,7 +52,7 @@ extension Store {
                 .int64ArrayWithNulls(addressees.map(\.subscriptionID)), .textArray(addressees.map(\.pushToken)),
             ]
         )
-        return try all(result) { rows, row in try rows.bool(row, 0) }
+        return try all(result) { row in try row.bool() }
     }
 
     /// Takes an exclusion list away.

@@ -127,8 +127,8 @@ extension Store {
         let result = try await query(
             """
             SELECT d.id, d.label, d.kind, d.state, d.state_reason, d.priority, d.target, d.excluded, d.pending, d.sent, d.failed,
-                d.ignored, d.not_applicable, d.canceled, d.unknown, d.prepared, d.created_at, d.start_at, d.started_at,
-                d.finished_at, d.valid_until, d.snapshot_at, d.applications, d.parent_id, d.one_time_code, d.seeds
+                d.ignored, d.not_applicable, d.canceled, d.unknown, d.seeds, d.prepared, d.created_at, d.start_at, d.started_at,
+                d.finished_at, d.valid_until, d.snapshot_at, d.applications, d.parent_id, d.one_time_code
             FROM \(source)
             """,
             parameters
@@ -136,36 +136,36 @@ extension Store {
         return try all(result, Self.apiDelivery)
     }
 
-    private static func apiDelivery(_ rows: PostgresResult, _ row: Int) throws -> APIDeliveryRow {
+    private static func apiDelivery(_ row: inout RowReader) throws -> APIDeliveryRow {
         APIDeliveryRow(
-            id: try rows.int64(row, 0),
-            label: try rows.text(row, 1),
-            kind: try rows.text(row, 2),
-            state: try choice(rows, row, 3),
-            stateReason: try rows.text(row, 4),
-            priority: try rows.int32(row, 5),
+            id: try row.int64(),
+            label: try row.text(),
+            kind: try row.text(),
+            state: try row.choice(),
+            stateReason: try row.text(),
+            priority: try row.int32(),
             counts: APIDeliveryRow.Counts(
-                target: try rows.int64(row, 6),
-                excluded: try rows.int64(row, 7),
-                pending: try rows.int64(row, 8),
-                sent: try rows.int64(row, 9),
-                failed: try rows.int64(row, 10),
-                ignored: try rows.int64(row, 11),
-                notApplicable: try rows.int64(row, 12),
-                canceled: try rows.int64(row, 13),
-                unknown: try rows.int64(row, 14),
-                seeds: try rows.int64(row, 25)
+                target: try row.int64(),
+                excluded: try row.int64(),
+                pending: try row.int64(),
+                sent: try row.int64(),
+                failed: try row.int64(),
+                ignored: try row.int64(),
+                notApplicable: try row.int64(),
+                canceled: try row.int64(),
+                unknown: try row.int64(),
+                seeds: try row.int64()
             ),
-            isPrepared: try rows.bool(row, 15),
-            createdAt: try rows.time(row, 16),
-            startAt: try rows.timeOrNil(row, 17),
-            startedAt: try rows.timeOrNil(row, 18),
-            finishedAt: try rows.timeOrNil(row, 19),
-            validUntil: try rows.timeOrNil(row, 20),
-            asOf: try rows.time(row, 21),
-            applications: try rows.textArray(row, 22).compactMap(\.self),
-            parentID: try rows.int64OrNil(row, 23),
-            isOneTimeCode: try rows.bool(row, 24)
+            isPrepared: try row.bool(),
+            createdAt: try row.time(),
+            startAt: try row.timeOrNil(),
+            startedAt: try row.timeOrNil(),
+            finishedAt: try row.timeOrNil(),
+            validUntil: try row.timeOrNil(),
+            asOf: try row.time(),
+            applications: try row.textArray(),
+            parentID: try row.int64OrNil(),
+            isOneTimeCode: try row.bool()
         )
     }
 }
@@ -216,21 +216,21 @@ extension Store {
             """,
             [.int64(id), .int32(sequences.lowerBound), .int32(sequences.upperBound)]
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             OutcomeRow(
-                sequence: try rows.int32(row, 0),
-                subscriptionID: try rows.int64(row, 1),
-                status: try rows.text(row, 2),
-                httpStatus: try rows.int32(row, 3),
-                reason: try rows.text(row, 4),
-                failureType: try rows.textOrNil(row, 5),
-                failureReason: try rows.textOrNil(row, 6),
-                gatewayMessageID: try rows.textOrNil(row, 7),
-                attempt: try rows.int32(row, 8),
-                loggedAt: try rows.timeOrNil(row, 9),
-                isReceived: try rows.bool(row, 10),
-                isClicked: try rows.bool(row, 11),
-                isSeed: try rows.bool(row, 12)
+                sequence: try row.int32(),
+                subscriptionID: try row.int64(),
+                status: try row.text(),
+                httpStatus: try row.int32(),
+                reason: try row.text(),
+                failureType: try row.textOrNil(),
+                failureReason: try row.textOrNil(),
+                gatewayMessageID: try row.textOrNil(),
+                attempt: try row.int32(),
+                loggedAt: try row.timeOrNil(),
+                isReceived: try row.bool(),
+                isClicked: try row.bool(),
+                isSeed: try row.bool()
             )
         }
     }

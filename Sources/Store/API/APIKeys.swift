@@ -97,7 +97,7 @@ extension Store {
     /// The public ids of all keys, accepted or not.
     public func apiKeyIDs() async throws -> Set<String> {
         let result = try await query("SELECT k FROM pushmta_engine.api_key_ids() k")
-        return Set(try all(result) { rows, row in try rows.text(row, 0) })
+        return Set(try all(result) { row in try row.text() })
     }
 
     /// Stores a key of the API.
@@ -137,17 +137,17 @@ extension Store {
             FROM pushmta_engine.api_key k ORDER BY state, k.name, k.id
             """
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             APIKeyRow(
-                publicID: try rows.text(row, 0),
-                name: try rows.text(row, 1),
-                scopes: try rows.textArray(row, 2).compactMap(\.self),
-                applications: try rows.textArray(row, 3).compactMap(\.self),
-                createdAt: try rows.time(row, 4),
-                expiresAt: try rows.timeOrNil(row, 5),
-                revokedAt: try rows.timeOrNil(row, 6),
-                lastUsedAt: try rows.timeOrNil(row, 7),
-                state: try rows.text(row, 8)
+                publicID: try row.text(),
+                name: try row.text(),
+                scopes: try row.textArray(),
+                applications: try row.textArray(),
+                createdAt: try row.time(),
+                expiresAt: try row.timeOrNil(),
+                revokedAt: try row.timeOrNil(),
+                lastUsedAt: try row.timeOrNil(),
+                state: try row.text()
             )
         }
     }

@@ -65,11 +65,11 @@ extension Store {
             """,
             parameters
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             MessageForm(
-                application: try ApplicationRow(rows, row),
-                connector: try rows.textOrNil(row, ApplicationRow.columnCount).flatMap(Connector.init(rawValue:)),
-                usesProjectKey: try rows.bool(row, ApplicationRow.columnCount + 1)
+                application: try ApplicationRow(&row),
+                connector: try row.textOrNil().flatMap(Connector.init(rawValue:)),
+                usesProjectKey: try row.bool()
             )
         }
     }
@@ -84,13 +84,13 @@ extension Store {
                 [.int64(id)]
             ),
             orThrow: "There is no delivery \(id)."
-        ) { rows, row in
+        ) { row in
             APIContent(
                 id: id,
-                json: try rows.text(row, 0),
-                isContinuous: try rows.bool(row, 1),
-                isOneTimeCode: try rows.bool(row, 2),
-                carriesValidity: try rows.bool(row, 3)
+                json: try row.text(),
+                isContinuous: try row.bool(),
+                isOneTimeCode: try row.bool(),
+                carriesValidity: try row.bool()
             )
         }
     }
@@ -106,12 +106,12 @@ extension Store {
             """,
             [.textOrNull(seed), .int64OrNull(device), .int32Array(applications)]
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             PreviewAddress(
-                subscriptionID: try rows.int64(row, 0),
-                applicationID: try rows.int32(row, 1),
-                variables: try rows.textOrNil(row, 2),
-                isSeedOnly: try rows.bool(row, 3)
+                subscriptionID: try row.int64(),
+                applicationID: try row.int32(),
+                variables: try row.textOrNil(),
+                isSeedOnly: try row.bool()
             )
         }.first
     }

@@ -30,12 +30,12 @@ extension Store {
             """,
             [.int64(id), .int32(most)]
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             DeliveryProblem(
-                subject: try rows.text(row, 0),
-                pointer: try rows.text(row, 1),
-                problem: try rows.text(row, 2),
-                remedy: try rows.text(row, 3)
+                subject: try row.text(),
+                pointer: try row.text(),
+                problem: try row.text(),
+                remedy: try row.text()
             )
         }
     }

@@ -22,8 +22,8 @@ public struct StatisticCounts: Sendable, Hashable {
 
     static func columns(of table: String) -> String { names.map { "\(table).\($0)" }.joined(separator: ", ") }
 
-    init(_ rows: PostgresResult, _ row: Int, from column: Int) throws {
-        values = try Self.names.indices.map { try rows.int64(row, column + $0) }
+    init(_ row: inout RowReader) throws {
+        values = try Self.names.map { _ in try row.int64() }
     }
 }
 
@@ -87,20 +87,20 @@ extension Store {
         try first(
             try await query(
                 """
-                SELECT s.target, s.excluded, s.started_at, s.finished_at, s.complete, \(StatisticCounts.columns(of: "s"))
+                SELECT s.target, s.excluded, \(StatisticCounts.columns(of: "s")), s.started_at, s.finished_at, s.complete
                 FROM pushmta_engine.api_statistics($1) s
                 """,
                 [.int64(id)]
             ),
             orThrow: "There is no delivery \(id)."
-        ) { rows, row in
+        ) { row in
             APIStatisticRow(
-                target: try rows.int64(row, 0),
-                excluded: try rows.int64(row, 1),
-                counts: try StatisticCounts(rows, row, from: 5),
-                startedAt: try rows.timeOrNil(row, 2),
-                finishedAt: try rows.timeOrNil(row, 3),
-                isComplete: try rows.bool(row, 4)
+                target: try row.int64(),
+                excluded: try row.int64(),
+                counts: try StatisticCounts(&row),
+                startedAt: try row.timeOrNil(),
+                finishedAt: try row.timeOrNil(),
+                isComplete: try row.bool()
             )
         }
     }
@@ -116,11 +116,11 @@ extension Store {
             """,
             [.int64(id), .text(part.rawValue), .int32(offset), .int32(limit)]
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             StatisticPartRow(
-                hour: try rows.timeOrNil(row, 0),
-                name: try rows.text(row, 1),
-                counts: try StatisticCounts(rows, row, from: 2)
+                hour: try row.timeOrNil(),
+                name: try row.text(),
+                counts: try StatisticCounts(&row)
             )
         }
     }
@@ -134,14 +134,14 @@ extension Store {
             """,
             [.int64(id), .int32(offset), .int32(limit)]
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             FailureRow(
-                application: try rows.text(row, 0),
-                status: try rows.text(row, 1),
-                failureType: try rows.textOrNil(row, 2),
-                failureReason: try rows.textOrNil(row, 3),
-                reason: try rows.text(row, 4),
-                messages: try rows.int64(row, 5)
+                application: try row.text(),
+                status: try row.text(),
+                failureType: try row.textOrNil(),
+                failureReason: try row.textOrNil(),
+                reason: try row.text(),
+                messages: try row.int64()
             )
         }
     }

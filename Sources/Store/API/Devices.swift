@@ -92,26 +92,26 @@ extension Store {
         s.registered_at, s.created_at
         """
 
-    private static func device(_ rows: PostgresResult, _ row: Int) throws -> DeviceRow {
+    private static func device(_ row: inout RowReader) throws -> DeviceRow {
         DeviceRow(
-            id: try rows.int64(row, 0),
-            applicationID: try rows.int32(row, 1),
-            application: try rows.text(row, 2),
-            platform: try choice(rows, row, 3),
-            pushToken: try rows.text(row, 4),
-            userKey: try rows.text(row, 5),
-            isEnabled: try rows.bool(row, 6),
-            disabledReason: try rows.text(row, 7),
-            disabledAt: try rows.timeOrNil(row, 8),
-            quarantineStatus: try rows.text(row, 9),
-            recipient: try rows.text(row, 10),
-            parameters: try rows.text(row, 11),
-            locale: try rows.text(row, 12),
-            timeZone: try rows.text(row, 13),
-            deviceID: try rows.textOrNil(row, 14),
-            device: try rows.textOrNil(row, 15),
-            registeredAt: try rows.time(row, 16),
-            createdAt: try rows.time(row, 17)
+            id: try row.int64(),
+            applicationID: try row.int32(),
+            application: try row.text(),
+            platform: try row.choice(),
+            pushToken: try row.text(),
+            userKey: try row.text(),
+            isEnabled: try row.bool(),
+            disabledReason: try row.text(),
+            disabledAt: try row.timeOrNil(),
+            quarantineStatus: try row.text(),
+            recipient: try row.text(),
+            parameters: try row.text(),
+            locale: try row.text(),
+            timeZone: try row.text(),
+            deviceID: try row.textOrNil(),
+            device: try row.textOrNil(),
+            registeredAt: try row.time(),
+            createdAt: try row.time()
         )
     }
 }

@@ -50,8 +50,8 @@ extension Store {
                 PostgresStatement("\(Self.declarationsSQL) FOR NO KEY UPDATE OF a", [.text(name)])
             )
             let before = try self.first(found, orThrow: Self.noApplication(name), hint: Self.applicationHint) {
-                try ApplicationRow($0, $1)
-            }
+                (application: try ApplicationRow(&$0), parameters: try $0.text())
+            }.application
             if let declaring { change.declarations = try declaring(before, try Self.declarations(found, of: name)) }
             return try await Self.change(before, change, transaction)
         }
@@ -120,15 +120,12 @@ extension Store {
         ]
         let own = PostgresStatement(changeSQL, [.int32(before.id)] + values)
         _ = try await transaction.execute(statement(values) ?? own)
-        let after = try ApplicationRow(
-            try await transaction.execute(
-                PostgresStatement(
-                    "SELECT \(ApplicationRow.columns) FROM pushmta_engine.application a WHERE a.id = $1",
-                    [.int32(before.id)]
-                )
-            ),
-            0
-        )
+        let after = try await transaction.execute(
+            PostgresStatement(
+                "SELECT \(ApplicationRow.columns) FROM pushmta_engine.application a WHERE a.id = $1",
+                [.int32(before.id)]
+            )
+        ).one(ApplicationRow.init)
         if let account { try refuse(RouteCheck.problem(after, account), of: after) }
         guard change.bundleID != nil, let id = after.credentialID else { return after }
         // The view has all but the name, and is for the console's role, too.
@@ -138,7 +135,9 @@ extension Store {
                 [.int64(id)]
             )
         )
-        if credential.rowCount > 0 { try refuse(RouteCheck.problem(after, CredentialNotice(credential, 0)), of: after) }
+        if let notice = try credential.oneOrNil(CredentialNotice.init) {
+            try refuse(RouteCheck.problem(after, notice), of: after)
+        }
         return after
     }
 
@@ -161,8 +160,8 @@ extension Store {
             """,
             [.int32(id)]
         )
-        return try first(result, orThrow: "There is no application \(id).") { rows, row in
-            (try rows.int64(row, 0), try rows.doubleOrNil(row, 1))
+        return try first(result, orThrow: "There is no application \(id).") { row in
+            (try row.int64(), try row.doubleOrNil())
         }
     }
 
@@ -183,8 +182,7 @@ extension Store {
         """
 
     private static func declarations(_ rows: PostgresResult, of name: String) throws -> ApplicationDeclarations {
-        let row = try ApplicationRow(rows, 0)
-        let parameters = try rows.text(0, ApplicationRow.columnCount)
+        let (row, parameters) = try rows.one { (try ApplicationRow(&$0), try $0.text()) }
         do {
             return try ApplicationDeclarations(variables: row.variables, sounds: row.sounds, parameters: parameters)
         } catch {
@@ -199,16 +197,16 @@ extension Store {
             SELECT a.name, a.id, extract(epoch FROM a.changed_at)::bigint FROM pushmta_engine.application a WHERE a.icon IS NOT NULL
             """
         )
-        return try all(result) { rows, row in
-            (try rows.text(row, 0), try rows.int32(row, 1), try rows.int64(row, 2))
+        return try all(result) { row in
+            (try row.text(), try row.int32(), try row.int64())
         }
     }
 
     /// An application's icon, a PNG file; nil if it has none.
     public func icon(application name: String) async throws -> [UInt8]? {
         let result = try await query("SELECT a.icon FROM pushmta_engine.application a WHERE a.name = $1", [.text(name)])
-        return try first(result, orThrow: Self.noApplication(name), hint: Self.applicationHint) { rows, row in
-            rows.isNull(row, 0) ? nil : try rows.bytes(row, 0)
+        return try first(result, orThrow: Self.noApplication(name), hint: Self.applicationHint) { row in
+            try row.bytesOrNil()
         }
     }
 
@@ -226,7 +224,7 @@ extension Store {
         guard result.rowCount > 0 else {
             throw StoreError(.notFound, noAccount(name), hint: accountHint)
         }
-        let found = try AccountRow(result, 0)
+        let found = try result.one(AccountRow.init)
         guard found.connector.platform == platform else {
             throw StoreError(
                 .invalid,

@@ -237,7 +237,7 @@ extension Store {
                 hint: "pushmta app list shows them"
             )
         }
-        let row = try ApplicationRow(result, 0)
+        let row = try result.one(ApplicationRow.init)
         if let account { try refuse(RouteCheck.problem(row, account), of: row) }
         return row
     }
@@ -283,24 +283,21 @@ extension ApplicationRow {
         a.external_account_id, a.credential_id, a.variables::text, a.sounds::text
         """
 
-    /// How many columns these are.
-    static let columnCount = 13
-
-    init(_ rows: PostgresResult, _ row: Int) throws {
+    init(_ row: inout RowReader) throws {
         self.init(
-            id: try rows.int32(row, 0),
-            serviceID: try rows.int32(row, 1),
-            name: try rows.text(row, 2),
-            label: try rows.text(row, 3),
-            platform: try Store.choice(rows, row, 4),
-            environment: try Store.choice(rows, row, 5),
-            integrationKey: try rows.text(row, 6),
-            bundleID: try rows.text(row, 7),
-            messageIDFormat: try Store.choice(rows, row, 8),
-            accountID: try rows.int32OrNil(row, 9),
-            credentialID: try rows.int64OrNil(row, 10),
-            variables: try rows.text(row, 11),
-            sounds: try rows.text(row, 12)
+            id: try row.int32(),
+            serviceID: try row.int32(),
+            name: try row.text(),
+            label: try row.text(),
+            platform: try row.choice(),
+            environment: try row.choice(),
+            integrationKey: try row.text(),
+            bundleID: try row.text(),
+            messageIDFormat: try row.choice(),
+            accountID: try row.int32OrNil(),
+            credentialID: try row.int64OrNil(),
+            variables: try row.text(),
+            sounds: try row.text()
         )
     }
 }

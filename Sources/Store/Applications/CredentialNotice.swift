@@ -57,18 +57,18 @@ public struct CredentialNotice: Sendable, Hashable {
         coalesce(c.attributes ->> 'topics', ''), coalesce(c.attributes ->> 'environments', '')
         """
 
-    init(_ rows: PostgresResult, _ row: Int) throws {
+    init(_ row: inout RowReader) throws {
         self.init(
-            id: try rows.int64(row, 0),
-            kind: try Store.choice(rows, row, 1),
-            name: try rows.text(row, 2),
-            sealKeyID: try rows.text(row, 3),
-            fingerprint: try rows.text(row, 4),
-            expiresAt: try rows.timeOrNil(row, 5),
-            secondsLeft: try rows.doubleOrNil(row, 6),
-            applications: try rows.textArray(row, 7).compactMap { $0 },
-            topics: Self.list(try rows.text(row, 8)),
-            environments: Self.list(try rows.text(row, 9))
+            id: try row.int64(),
+            kind: try row.choice(),
+            name: try row.text(),
+            sealKeyID: try row.text(),
+            fingerprint: try row.text(),
+            expiresAt: try row.timeOrNil(),
+            secondsLeft: try row.doubleOrNil(),
+            applications: try row.textArray(),
+            topics: Self.list(try row.text()),
+            environments: Self.list(try row.text())
         )
     }
 
@@ -126,7 +126,7 @@ extension Store {
             "SELECT i.* FROM (\(Self.sealedSQL)) i(id, key, sealed, owner) WHERE i.id = $1",
             [.int64(id)]
         )
-        return result.rowCount > 0 ? try Self.sealedItem(result, 0) : nil
+        return try result.oneOrNil(Self.sealedItem)
     }
 
     private static let sealedSQL = """
@@ -138,12 +138,12 @@ extension Store {
         FROM pushmta_engine.service_proof_key k JOIN pushmta_engine.service v ON v.id = k.service_id WHERE k.sealed IS NOT NULL
         """
 
-    private static func sealedItem(_ rows: PostgresResult, _ row: Int) throws -> SealedItem {
+    private static func sealedItem(_ row: inout RowReader) throws -> SealedItem {
         SealedItem(
-            id: try rows.int64(row, 0),
-            sealKeyID: try rows.text(row, 1),
-            sealed: try rows.bytes(row, 2),
-            owner: try rows.text(row, 3)
+            id: try row.int64(),
+            sealKeyID: try row.text(),
+            sealed: try row.bytes(),
+            owner: try row.text()
         )
     }
 
@@ -153,7 +153,7 @@ extension Store {
             "SELECT \(Self.credentialColumns) FROM pushmta_engine.credential c WHERE c.id = $1",
             [.int64(id)]
         )
-        return result.rowCount > 0 ? try Self.credential(result, 0) : nil
+        return try result.oneOrNil(Self.credential)
     }
 
     /// Puts what was sealed anew in the place of the same under the key before; false if somebody else has changed it meanwhile.
@@ -178,16 +178,16 @@ extension Store {
     static let credentialColumns =
         "c.id, c.kind, c.name, c.seal_key_id, c.sealed, c.attributes::text, c.fingerprint, c.expires_at"
 
-    static func credential(_ rows: PostgresResult, _ row: Int) throws -> CredentialRow {
+    static func credential(_ row: inout RowReader) throws -> CredentialRow {
         CredentialRow(
-            id: try rows.int64(row, 0),
-            kind: try choice(rows, row, 1),
-            name: try rows.text(row, 2),
-            sealKeyID: try rows.text(row, 3),
-            sealed: try rows.bytes(row, 4),
-            attributes: try rows.text(row, 5),
-            fingerprint: try rows.text(row, 6),
-            expiresAt: try rows.timeOrNil(row, 7)
+            id: try row.int64(),
+            kind: try row.choice(),
+            name: try row.text(),
+            sealKeyID: try row.text(),
+            sealed: try row.bytes(),
+            attributes: try row.text(),
+            fingerprint: try row.text(),
+            expiresAt: try row.timeOrNil()
         )
     }
 }

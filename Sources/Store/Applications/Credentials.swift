@@ -123,6 +123,6 @@ extension Store {
                 hint: "pushmta credential set \(application.name) gives it one"
             )
         }
-        return try Self.credential(result, 0)
+        return try result.one(Self.credential)
     }
 }

@@ -58,7 +58,7 @@ extension Store {
                 hint: "pushmta account set changes it"
             )
         }
-        return try AccountRow(result, 0)
+        return try result.one(AccountRow.init)
     }
 
     /// Changes an external account; nil leaves a value as it is. Children take it over when they are started.
@@ -108,8 +108,8 @@ extension Store {
             """,
             [.int32(id)]
         )
-        return try first(result, orThrow: "There is no external account \(id).") { rows, row in
-            (try rows.int64(row, 0), try rows.doubleOrNil(row, 1))
+        return try first(result, orThrow: "There is no external account \(id).") { row in
+            (try row.int64(), try row.doubleOrNil())
         }
     }
 
@@ -207,15 +207,15 @@ extension AccountRow {
 
     static let columns = "e.id, e.name, e.connector, e.host, e.port, e.options::text, e.active"
 
-    init(_ rows: PostgresResult, _ row: Int) throws {
+    init(_ row: inout RowReader) throws {
         self.init(
-            id: try rows.int32(row, 0),
-            name: try rows.text(row, 1),
-            connector: try Store.choice(rows, row, 2),
-            host: try rows.text(row, 3),
-            port: try rows.int32(row, 4),
-            options: try rows.text(row, 5),
-            active: try rows.bool(row, 6)
+            id: try row.int32(),
+            name: try row.text(),
+            connector: try row.choice(),
+            host: try row.text(),
+            port: try row.int32(),
+            options: try row.text(),
+            active: try row.bool()
         )
     }
 }

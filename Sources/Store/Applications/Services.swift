@@ -90,12 +90,12 @@ extension Store {
         LEFT JOIN pushmta_engine.target_mapping m ON m.id = v.target_mapping_id
         """
 
-    private static func service(_ rows: PostgresResult, _ row: Int) throws -> ServiceRow {
+    private static func service(_ row: inout RowReader) throws -> ServiceRow {
         ServiceRow(
-            id: try rows.int32(row, 0),
-            name: try rows.text(row, 1),
-            label: try rows.text(row, 2),
-            mapping: try rows.textOrNil(row, 3)
+            id: try row.int32(),
+            name: try row.text(),
+            label: try row.text(),
+            mapping: try row.textOrNil()
         )
     }
 }

@@ -200,8 +200,8 @@ struct AudienceCounter {
             Self.sampleSQL(condition?.condition ?? "true", exclusion: exclusion),
             [.int32Array(applications), .int64Array(lows), .int64(Self.width)] + (condition?.parameters ?? [])
         )
-        return try store.all(result) { rows, row in
-            (try rows.int32(row, 0), Sum(chosen: try rows.int64(row, 1), excluded: try rows.int64(row, 2)))
+        return try store.all(result) { row in
+            (try row.int32(), Sum(chosen: try row.int64(), excluded: try row.int64()))
         }
     }
 

@@ -99,11 +99,10 @@ extension Store {
     public func serviceLines(after: (service: String, application: String), most: Int) async throws -> [ServiceLine] {
         let result = try await query(
             """
-            SELECT l.service, l.label, l.id, l.name, l.platform, l.environment, l.bundle_id, e.name, l.credential_id IS NOT NULL,
+            SELECT l.service, l.label, m.name, l.user_key_trust, l.id, l.name, l.platform, l.environment, l.bundle_id, e.name, l.credential_id IS NOT NULL,
                 CASE WHEN isfinite(c.expires_at) THEN extract(epoch FROM c.expires_at - now())::double precision END,
                 pushmta_engine.circuit_of(h.state, h.next_probe_at),
-                EXISTS (SELECT FROM pushmta_engine.gateway_trouble t WHERE t.application_id = l.id AND \(TroubleSQL.isTrouble)),
-                m.name, l.user_key_trust
+                EXISTS (SELECT FROM pushmta_engine.gateway_trouble t WHERE t.application_id = l.id AND \(TroubleSQL.isTrouble))
             FROM (
                 SELECT v.name AS service, v.label, v.target_mapping_id, v.user_key_trust, a.id, coalesce(a.name, '') AS name, a.platform, a.environment, a.bundle_id,
                     a.credential_id, a.external_account_id
@@ -118,29 +117,29 @@ extension Store {
             """,
             [.text(after.service), .text(after.application), .int64(Int64(most))]
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             ServiceLine(
-                service: try rows.text(row, 0),
-                label: try rows.text(row, 1),
-                mapping: try rows.textOrNil(row, 12),
-                trust: try Self.choice(rows, row, 13),
-                application: rows.isNull(row, 2) ? nil : try Self.lineApplication(rows, row)
+                service: try row.text(),
+                label: try row.text(),
+                mapping: try row.textOrNil(),
+                trust: try row.choice(),
+                application: try row.ifPresent(10, Self.lineApplication)
             )
         }
     }
 
-    private static func lineApplication(_ rows: PostgresResult, _ row: Int) throws -> ServiceLine.Application {
+    private static func lineApplication(_ row: inout RowReader) throws -> ServiceLine.Application {
         ServiceLine.Application(
-            id: try rows.int32(row, 2),
-            name: try rows.text(row, 3),
-            platform: try choice(rows, row, 4),
-            environment: try choice(rows, row, 5),
-            bundleID: try rows.text(row, 6),
-            account: try rows.textOrNil(row, 7),
-            hasCredential: try rows.bool(row, 8),
-            credentialSecondsLeft: try rows.doubleOrNil(row, 9),
-            circuit: try choice(rows, row, 10),
-            isInTrouble: try rows.bool(row, 11)
+            id: try row.int32(),
+            name: try row.text(),
+            platform: try row.choice(),
+            environment: try row.choice(),
+            bundleID: try row.text(),
+            account: try row.textOrNil(),
+            hasCredential: try row.bool(),
+            credentialSecondsLeft: try row.doubleOrNil(),
+            circuit: try row.choice(),
+            isInTrouble: try row.bool()
         )
     }
 
@@ -150,7 +149,7 @@ extension Store {
             "SELECT v.name FROM pushmta.service v ORDER BY v.name LIMIT $1",
             [.int64(Int64(most))]
         )
-        return try all(result) { rows, row in try rows.text(row, 0) }
+        return try all(result) { row in try row.text() }
     }
 
     /// A service by its name, and by what a form knows whether it was changed since the form was made.
@@ -162,14 +161,14 @@ extension Store {
             """,
             [.text(name)]
         )
-        return try first(result, orThrow: "There is no service \"\(name)\".") { rows, row in
+        return try first(result, orThrow: "There is no service \"\(name)\".") { row in
             let facts = ServiceFacts(
-                name: try rows.text(row, 0),
-                label: try rows.text(row, 1),
-                mapping: try rows.textOrNil(row, 2),
-                trust: try Self.choice(rows, row, 3)
+                name: try row.text(),
+                label: try row.text(),
+                mapping: try row.textOrNil(),
+                trust: try row.choice()
             )
-            return (facts, try rows.int64(row, 4))
+            return (facts, try row.int64())
         }
     }
 
@@ -179,7 +178,7 @@ extension Store {
             "SELECT m.name FROM pushmta.target_mapping m ORDER BY m.name LIMIT $1",
             [.int64(Int64(most))]
         )
-        return try all(result) { rows, row in try rows.text(row, 0) }
+        return try all(result) { row in try row.text() }
     }
 
     /// The applications, by name, whose deliveries go over an external account unless they say otherwise.
@@ -188,7 +187,7 @@ extension Store {
             "SELECT a.id, a.name FROM pushmta_engine.application a WHERE a.external_account_id = $1 ORDER BY a.name LIMIT $2",
             [.int32(id), .int64(Int64(most))]
         )
-        return try all(result) { rows, row in (try rows.int32(row, 0), try rows.text(row, 1)) }
+        return try all(result) { row in (try row.int32(), try row.text()) }
     }
 
     /// External accounts by name, those behind one of them.
@@ -208,7 +207,7 @@ extension Store {
     /// The name of an application's service.
     public func serviceName(_ id: Int32) async throws -> String {
         let result = try await query("SELECT v.name FROM pushmta.service v WHERE v.id = $1", [.int32(id)])
-        return try first(result, orThrow: "There is no service \(id).") { rows, row in try rows.text(row, 0) }
+        return try first(result, orThrow: "There is no service \(id).") { row in try row.text() }
     }
 
     /// What may be shown of a credential; nil if it is gone.
@@ -237,7 +236,7 @@ extension Store {
     /// The circuit of an application; nil if it never had any trouble.
     public func applicationHealth(_ id: Int32) async throws -> ApplicationHealthRow? {
         let result = try await query(Self.healthSQL + " WHERE h.application_id = $1", [.int32(id)])
-        return result.rowCount > 0 ? try Self.health(result, 0) : nil
+        return try result.oneOrNil(Self.health)
     }
 
     /// The accounts whose gateways take nothing from an application now.
@@ -249,13 +248,13 @@ extension Store {
             """,
             [.text(name)]
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             AccountTrouble(
-                account: try rows.text(row, 0),
-                reason: try rows.text(row, 1),
-                seconds: try rows.double(row, 2),
-                waiting: try rows.int64(row, 3),
-                probes: try rows.int32(row, 4)
+                account: try row.text(),
+                reason: try row.text(),
+                seconds: try row.double(),
+                waiting: try row.int64(),
+                probes: try row.int32()
             )
         }
     }

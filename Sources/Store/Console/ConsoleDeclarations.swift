@@ -151,7 +151,7 @@ extension Store {
             "SELECT s.name, s.label FROM pushmta_engine.console_seeds($1, \(Self.momentAndIdle), $4, $5) s",
             actor.values + [.int32(id), .int32(Int32(clamping: most))]
         )
-        return try all(result) { rows, row in (try rows.text(row, 0), try rows.text(row, 1)) }
+        return try all(result) { row in (try row.text(), try row.text()) }
     }
 
     /// Sends one message of an application to somebody, to try whether it gets there.

@@ -119,16 +119,16 @@ extension Store {
             """,
             actor.values + [.int64OrNull(id), .int32(Int32(clamping: most))]
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             ConsoleDraft(
-                id: try rows.int64(row, 0),
-                owner: try rows.text(row, 1),
-                label: try rows.text(row, 2),
-                applications: try rows.textArray(row, 3).compactMap(\.self),
-                fields: Self.texts(try rows.text(row, 4)),
-                version: try rows.int32(row, 5),
-                deliveryID: try rows.int64OrNil(row, 6),
-                changedAt: try rows.time(row, 7)
+                id: try row.int64(),
+                owner: try row.text(),
+                label: try row.text(),
+                applications: try row.textArray(),
+                fields: Self.texts(try row.text()),
+                version: try row.int32(),
+                deliveryID: try row.int64OrNil(),
+                changedAt: try row.time()
             )
         }
     }

@@ -129,13 +129,13 @@ extension Store {
             """,
             actor.values + [.int32(Int32(clamping: most))]
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             QuarantineCount(
-                application: try rows.text(row, 0),
-                reason: try rows.text(row, 1),
-                isDead: try rows.bool(row, 2),
-                count: try rows.int64(row, 3),
-                isCut: try rows.bool(row, 4)
+                application: try row.text(),
+                reason: try row.text(),
+                isDead: try row.bool(),
+                count: try row.int64(),
+                isCut: try row.bool()
             )
         }
     }
@@ -154,14 +154,14 @@ extension Store {
             """,
             actor.values + [before ?? .null, .int64(place?.below ?? .max), .int32(Int32(clamping: most))]
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             QuarantinedSubscription(
-                id: try rows.int64(row, 0),
-                application: try rows.text(row, 1),
-                reason: try rows.text(row, 2),
-                isDead: try rows.bool(row, 3),
-                since: try rows.time(row, 4),
-                registeredAt: try rows.time(row, 5)
+                id: try row.int64(),
+                application: try row.text(),
+                reason: try row.text(),
+                isDead: try row.bool(),
+                since: try row.time(),
+                registeredAt: try row.time()
             )
         }
     }

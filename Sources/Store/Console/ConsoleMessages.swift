@@ -44,32 +44,35 @@ extension Store {
     public func findMessages(_ id: String, delivery: Int64?, by actor: ConsoleActor) async throws -> [ConsoleFinding] {
         let result = try await query(
             """
-            SELECT m.form, m.finding, m.delivery_id, m.sequence, m.label, m.subscription_id, m.application, m.status, m.reason,
+            SELECT m.form, m.finding, m.delivery_id, m.sequence, m.subscription_id, m.label, m.application, m.status, m.reason,
                 m.gateway_message_id, m.logged_at, m.received, m.clicked
             FROM pushmta_engine.console_find_message($1, \(Self.momentAndIdle), $4, $5::bigint) m
             """,
             actor.values + [.text(id), .int64OrNull(delivery)]
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             ConsoleFinding(
-                kind: try rows.textOrNil(row, 0).flatMap { MessageIDKind(rawValue: $0) },
-                finding: try rows.text(row, 1),
-                deliveryID: try rows.int64OrNil(row, 2),
-                sequence: try rows.int32OrNil(row, 3),
-                message: try rows.int64OrNil(row, 5).map { subscription in
-                    ConsoleFinding.Message(
-                        label: try rows.text(row, 4),
-                        subscriptionID: subscription,
-                        application: try rows.text(row, 6),
-                        status: try rows.text(row, 7),
-                        reason: try rows.text(row, 8),
-                        gatewayMessageID: try rows.textOrNil(row, 9),
-                        loggedAt: try rows.timeOrNil(row, 10),
-                        isReceived: try rows.bool(row, 11),
-                        isClicked: try rows.bool(row, 12)
-                    )
-                }
+                kind: try row.textOrNil().flatMap { MessageIDKind(rawValue: $0) },
+                finding: try row.text(),
+                deliveryID: try row.int64OrNil(),
+                sequence: try row.int32OrNil(),
+                message: try row.ifPresent(9, Self.message)
             )
         }
+    }
+
+    private static func message(_ row: inout RowReader) throws -> ConsoleFinding.Message {
+        let subscription = try row.int64()
+        return ConsoleFinding.Message(
+            label: try row.text(),
+            subscriptionID: subscription,
+            application: try row.text(),
+            status: try row.text(),
+            reason: try row.text(),
+            gatewayMessageID: try row.textOrNil(),
+            loggedAt: try row.timeOrNil(),
+            isReceived: try row.bool(),
+            isClicked: try row.bool()
+        )
     }
 }

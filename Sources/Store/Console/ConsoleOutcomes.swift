@@ -56,21 +56,21 @@ extension Store {
             """,
             actor.values + [.int64(id), .int32(numbers.lowerBound), .int32(numbers.upperBound)]
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             DeliveryOutcome(
-                sequence: try rows.int32(row, 0),
-                subscriptionID: try rows.int64(row, 1),
-                application: try rows.text(row, 2),
-                status: try rows.text(row, 3),
-                httpStatus: try rows.int32(row, 4),
-                reason: try rows.text(row, 5),
-                failureType: try rows.text(row, 6),
-                failureReason: try rows.text(row, 7),
-                gatewayMessageID: try rows.text(row, 8),
-                attempt: try rows.int32OrNil(row, 9),
-                loggedAt: try rows.timeOrNil(row, 10),
-                isReceived: try rows.bool(row, 11),
-                isClicked: try rows.bool(row, 12)
+                sequence: try row.int32(),
+                subscriptionID: try row.int64(),
+                application: try row.text(),
+                status: try row.text(),
+                httpStatus: try row.int32(),
+                reason: try row.text(),
+                failureType: try row.text(),
+                failureReason: try row.text(),
+                gatewayMessageID: try row.text(),
+                attempt: try row.int32OrNil(),
+                loggedAt: try row.timeOrNil(),
+                isReceived: try row.bool(),
+                isClicked: try row.bool()
             )
         }
     }

@@ -125,8 +125,8 @@ extension Store {
     public func outcomesOfLastHour() async throws -> OutcomeHour {
         let result = try await query(
             """
-            SELECT (extract(epoch FROM date_trunc('minute', now()) - date_trunc('minute', c.finished_at)) / 60)::integer, coalesce(sum(c.sent), 0)::bigint,
-                coalesce(sum(c.failed), 0)::bigint, coalesce(sum(c.other), 0)::bigint, count(*)
+            SELECT count(*), (extract(epoch FROM date_trunc('minute', now()) - date_trunc('minute', c.finished_at)) / 60)::integer,
+                coalesce(sum(c.sent), 0)::bigint, coalesce(sum(c.failed), 0)::bigint, coalesce(sum(c.other), 0)::bigint
             FROM (
                 SELECT p.finished_at, p.sent, p.failed + CASE WHEN p.rest_status = 2 THEN p.size - p.handed_over - p.sent - p.failed
                         - p.ignored - p.not_applicable - p.canceled - p.unknown ELSE 0 END AS failed,
@@ -141,18 +141,18 @@ extension Store {
                     AND p.finished_at >= date_trunc('minute', now()) - interval '59 minutes' AND NOT p.folded
                 LIMIT $1
             ) c
-            GROUP BY 1 ORDER BY 1
+            GROUP BY 2 ORDER BY 2
             """,
             [.int64(Self.mostParts)]
         )
         var parts: Int64 = 0
-        let minutes = try all(result) { rows, row in
-            parts += try rows.int64(row, 4)
+        let minutes = try all(result) { row in
+            parts += try row.int64()
             return OutcomeMinute(
-                age: Int(try rows.int32(row, 0)),
-                sent: try rows.int64(row, 1),
-                failed: try rows.int64(row, 2),
-                other: try rows.int64(row, 3)
+                age: Int(try row.int32()),
+                sent: try row.int64(),
+                failed: try row.int64(),
+                other: try row.int64()
             )
         }
         return OutcomeHour(minutes: minutes, isPartial: parts >= Self.mostParts)
@@ -173,7 +173,7 @@ extension Store {
             """,
             [.int64(Int64(most))]
         )
-        return try await pageRows(try all(found) { rows, row in try rows.int64(row, 0) }).rows
+        return try await pageRows(try all(found) { row in try row.int64() }).rows
     }
 
     /// A page of the list of deliveries, days of continuous ones left out, the newest first.
@@ -194,8 +194,9 @@ extension Store {
                     .text(filter.application), .int64(Int64(most + 1 - ids.count)),
                 ]
             )
-            ids += try all(found) { rows, row in try rows.int64OrNil(row, 0) }.compactMap(\.self)
-            lowest = found.rowCount > 0 ? try found.int64OrNil(0, 1) : nil
+            let seen = try all(found) { row in (id: try row.int64OrNil(), lowest: try row.int64OrNil()) }
+            ids += seen.compactMap(\.id)
+            lowest = seen.first?.lowest
         } while ids.count <= most && lowest != nil && ContinuousClock.now < deadline
         // One more than asked for tells whether there are more.
         let isFull = ids.count > most
@@ -233,8 +234,8 @@ extension Store {
 
     /// The names of all applications.
     public func applicationNames() async throws -> [String] {
-        try all(try await query("SELECT a.name FROM pushmta_engine.application a ORDER BY a.name")) { rows, row in
-            try rows.text(row, 0)
+        try all(try await query("SELECT a.name FROM pushmta_engine.application a ORDER BY a.name")) { row in
+            try row.text()
         }
     }
 
@@ -251,8 +252,8 @@ extension Store {
             """,
             [.int64(id), .int64(Self.mostExclusions)]
         )
-        let counts = try all(result) { rows, row in
-            BoundedCount(name: try rows.text(row, 0), count: try rows.int64(row, 1))
+        let counts = try all(result) { row in
+            BoundedCount(name: try row.text(), count: try row.int64())
         }
         return (counts, counts.reduce(0) { $0 + $1.count } >= Self.mostExclusions)
     }
@@ -348,14 +349,14 @@ extension Store {
             """,
             [.int64Array(ids)]
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             ApplicationOutcomes(
-                application: try rows.text(row, 0),
-                sent: try rows.int64(row, 1),
-                failed: try rows.int64(row, 2),
-                other: try rows.int64(row, 3),
-                received: try rows.int64(row, 4),
-                clicked: try rows.int64(row, 5)
+                application: try row.text(),
+                sent: try row.int64(),
+                failed: try row.int64(),
+                other: try row.int64(),
+                received: try row.int64(),
+                clicked: try row.int64()
             )
         }
     }
@@ -371,13 +372,13 @@ extension Store {
             """,
             [.int64Array(ids), .int64(Int64(most))]
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             FailureCount(
-                application: try rows.text(row, 0),
-                status: try rows.text(row, 1),
-                kind: try rows.text(row, 2),
-                reason: try rows.text(row, 3),
-                count: try rows.int64(row, 4)
+                application: try row.text(),
+                status: try row.text(),
+                kind: try row.text(),
+                reason: try row.text(),
+                count: try row.int64()
             )
         }
     }

@@ -195,7 +195,7 @@ extension Store {
             "SELECT o FROM pushmta_engine.console_open_sessions($1, \(Self.momentAndIdle)) o",
             [.textArray(names.keys.sorted())] + actor.values.dropFirst()
         )
-        return Set(try all(result) { rows, row in names[try rows.text(row, 0)] }.compactMap(\.self))
+        return Set(try all(result) { row in names[try row.text()] }.compactMap(\.self))
     }
 
     /// Gives somebody who has signed in another password; all other sessions of the user end.
@@ -305,15 +305,15 @@ extension Store {
             """,
             actor.values + [.int64(id), .text(text), .int32(Int32(clamping: most))]
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             AuditRow(
-                id: try rows.int64(row, 0),
-                at: try rows.time(row, 1),
-                who: try rows.text(row, 2),
-                action: try rows.text(row, 3),
-                subject: try rows.text(row, 4),
-                detail: try rows.text(row, 5),
-                origin: try rows.text(row, 6)
+                id: try row.int64(),
+                at: try row.time(),
+                who: try row.text(),
+                action: try row.text(),
+                subject: try row.text(),
+                detail: try row.text(),
+                origin: try row.text()
             )
         }
     }

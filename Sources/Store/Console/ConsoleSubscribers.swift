@@ -159,16 +159,16 @@ extension Store {
     private static let foundColumns =
         "f.id, f.application, f.platform, f.user_key, f.locale, f.created_at, f.registered_at, f.exclusion"
 
-    private static func found(_ rows: PostgresResult, _ row: Int) throws -> FoundSubscriber {
+    private static func found(_ row: inout RowReader) throws -> FoundSubscriber {
         FoundSubscriber(
-            id: try rows.int64(row, 0),
-            application: try rows.text(row, 1),
-            platform: try rows.text(row, 2),
-            userKey: try rows.text(row, 3),
-            locale: try rows.text(row, 4),
-            createdAt: try rows.time(row, 5),
-            registeredAt: try rows.time(row, 6),
-            exclusion: try rows.text(row, 7)
+            id: try row.int64(),
+            application: try row.text(),
+            platform: try row.text(),
+            userKey: try row.text(),
+            locale: try row.text(),
+            createdAt: try row.time(),
+            registeredAt: try row.time(),
+            exclusion: try row.text()
         )
     }
 
@@ -181,7 +181,7 @@ extension Store {
             SELECT s.application, s.label, s.service, s.platform, s.environment, s.user_key, s.is_masked, s.is_proven, s.locale,
                 s.time_zone, s.app_version, s.device, s.created_at, s.registered_at, s.enabled, s.opted_out, s.disabled_reason,
                 s.disabled_at, s.quarantine_status, s.quarantine_reason, s.quarantined_at, s.soft_errors, s.last_error_at,
-                s.others, s.token_hash
+                s.token_hash, s.others
             FROM pushmta_engine.console_subscriber($1, \(Self.momentAndIdle), $4, $5) s
             """,
             actor.values + [.text(actor.address), .int64(id)]
@@ -189,35 +189,35 @@ extension Store {
         return try first(result, orThrow: "There is no subscription \(id).", Self.subscriber)
     }
 
-    private static func subscriber(_ rows: PostgresResult, _ row: Int) throws -> Subscriber {
+    private static func subscriber(_ row: inout RowReader) throws -> Subscriber {
         Subscriber(
-            application: try rows.text(row, 0),
-            applicationLabel: try rows.text(row, 1),
-            service: try rows.text(row, 2),
-            platform: try rows.text(row, 3),
-            environment: try rows.text(row, 4),
-            userKey: try rows.text(row, 5),
-            isMasked: try rows.bool(row, 6),
-            isProven: try rows.bool(row, 7),
-            locale: try rows.text(row, 8),
-            timeZone: try rows.text(row, 9),
-            appVersion: try rows.text(row, 10),
-            device: try rows.text(row, 11),
-            createdAt: try rows.time(row, 12),
-            registeredAt: try rows.time(row, 13),
-            isEnabled: try rows.bool(row, 14),
-            isOptedOut: try rows.bool(row, 15),
-            disabledReason: try rows.text(row, 16),
-            disabledAt: try rows.timeOrNil(row, 17),
+            application: try row.text(),
+            applicationLabel: try row.text(),
+            service: try row.text(),
+            platform: try row.text(),
+            environment: try row.text(),
+            userKey: try row.text(),
+            isMasked: try row.bool(),
+            isProven: try row.bool(),
+            locale: try row.text(),
+            timeZone: try row.text(),
+            appVersion: try row.text(),
+            device: try row.text(),
+            createdAt: try row.time(),
+            registeredAt: try row.time(),
+            isEnabled: try row.bool(),
+            isOptedOut: try row.bool(),
+            disabledReason: try row.text(),
+            disabledAt: try row.timeOrNil(),
             quarantine: SubscriberQuarantine(
-                status: SubscriberQuarantine.Status(rawValue: try rows.int32(row, 18)) ?? .denylisted,
-                reason: try rows.text(row, 19),
-                since: try rows.timeOrNil(row, 20),
-                softErrors: try rows.int32(row, 21),
-                lastErrorAt: try rows.timeOrNil(row, 22),
-                tokenHash: try rows.text(row, 24)
+                status: SubscriberQuarantine.Status(rawValue: try row.int32()) ?? .denylisted,
+                reason: try row.text(),
+                since: try row.timeOrNil(),
+                softErrors: try row.int32(),
+                lastErrorAt: try row.timeOrNil(),
+                tokenHash: try row.text()
             ),
-            others: Int(try rows.int32(row, 23))
+            others: Int(try row.int32())
         )
     }
 

@@ -29,17 +29,16 @@ extension Store {
             "SELECT \(columns) FROM pushmta.delivery_template t WHERE t.name > $1 ORDER BY t.name LIMIT $2",
             [.text(name), .int64(Int64(most))]
         )
-        return try all(result) { rows, row in
-            let (isForIOS, isForAndroid) = (try rows.bool(row, 3), try rows.bool(row, 4))
-            return TemplateSummary(
-                id: try rows.int32(row, 0),
-                name: try rows.text(row, 1),
-                label: try rows.text(row, 2),
-                platforms: (isForIOS ? [.ios] : []) + (isForAndroid ? [.android] : []),
-                target: try Self.templateTarget(rows, row),
-                services: try rows.textArray(row, 7).compactMap(\.self),
-                isReadyMade: try rows.bool(row, 5),
-                changedAt: try rows.time(row, 6)
+        return try all(result) { row in
+            TemplateSummary(
+                id: try row.int32(),
+                name: try row.text(),
+                label: try row.text(),
+                platforms: try [Platform.ios, .android].filter { _ in try row.bool() },
+                target: try Self.templateTarget(&row),
+                services: try row.textArray(),
+                isReadyMade: try row.bool(),
+                changedAt: try row.time()
             )
         }
     }

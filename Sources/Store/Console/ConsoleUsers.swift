@@ -94,14 +94,14 @@ extension Store {
             FROM pushmta_engine.console_user u ORDER BY u.name
             """
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             ConsoleUserRow(
-                name: try rows.text(row, 0),
-                role: try choice(rows, row, 1),
-                isOneTime: try rows.bool(row, 2),
-                createdAt: try rows.time(row, 3),
-                changedAt: try rows.time(row, 4),
-                sessions: try rows.int64(row, 5)
+                name: try row.text(),
+                role: try row.choice(),
+                isOneTime: try row.bool(),
+                createdAt: try row.time(),
+                changedAt: try row.time(),
+                sessions: try row.int64()
             )
         }
     }

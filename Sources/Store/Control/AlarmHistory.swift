@@ -58,30 +58,30 @@ extension Store {
     public func alarmHistory(openOnly: Bool = false, most: Int) async throws -> [AlarmRecord] {
         let result = try await query(
             """
-            SELECT r.id, r.severity, r.code, r.subject_kind, r.subject, r.text, r.remedy, r.began_at, r.ended_at, r.acknowledged_at,
-                r.acknowledged_by
+            SELECT r.began_at, r.acknowledged_by, r.id, r.severity, r.code, r.subject_kind, r.subject, r.text, r.remedy, r.ended_at,
+                r.acknowledged_at
             FROM pushmta.alarm_history r WHERE NOT $1 OR r.ended_at IS NULL
             ORDER BY r.ended_at DESC NULLS FIRST, r.severity, r.began_at DESC, r.id LIMIT $2
             """,
             [.bool(openOnly), .int64(Int64(most))]
         )
-        return try all(result) { rows, row in
-            let beganAt = try rows.time(row, 7)
-            let by = try rows.text(row, 10)
+        return try all(result) { row in
+            let beganAt = try row.time()
+            let by = try row.text()
             return AlarmRecord(
-                id: try rows.int64(row, 0),
+                id: try row.int64(),
                 alarm: AlarmRow(
-                    severity: try choice(rows, row, 1),
-                    code: try rows.text(row, 2),
-                    subjectKind: try rows.text(row, 3),
-                    subject: try rows.text(row, 4),
-                    text: try rows.text(row, 5),
-                    remedy: try rows.text(row, 6),
+                    severity: try row.choice(),
+                    code: try row.text(),
+                    subjectKind: try row.text(),
+                    subject: try row.text(),
+                    text: try row.text(),
+                    remedy: try row.text(),
                     since: beganAt
                 ),
                 beganAt: beganAt,
-                endedAt: try rows.timeOrNil(row, 8),
-                acknowledgement: try rows.timeOrNil(row, 9).map { AlarmRecord.Acknowledgement(at: $0, by: by) }
+                endedAt: try row.timeOrNil(),
+                acknowledgement: try row.timeOrNil().map { AlarmRecord.Acknowledgement(at: $0, by: by) }
             )
         }
     }

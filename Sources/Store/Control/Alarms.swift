@@ -92,15 +92,15 @@ extension Store {
     }
 
     private func alarms(_ sql: String, _ parameters: [PostgresValue]) async throws -> [AlarmRow] {
-        try all(try await query(sql, parameters)) { rows, row in
+        try all(try await query(sql, parameters)) { row in
             AlarmRow(
-                severity: try choice(rows, row, 0),
-                code: try rows.text(row, 1),
-                subjectKind: try rows.text(row, 2),
-                subject: try rows.text(row, 3),
-                text: try rows.text(row, 4),
-                remedy: try rows.text(row, 5),
-                since: try rows.timeOrNil(row, 6)
+                severity: try row.choice(),
+                code: try row.text(),
+                subjectKind: try row.text(),
+                subject: try row.text(),
+                text: try row.text(),
+                remedy: try row.text(),
+                since: try row.timeOrNil()
             )
         }
     }

@@ -72,11 +72,11 @@ extension Store {
         }
         return ApplicationResumption(
             wasOpen: try results[0].bool(0, 0),
-            hosts: try all(results[1]) { rows, row in
+            hosts: try all(results[1]) { row in
                 ApplicationResumption.WaitingHost(
-                    name: try rows.text(row, 0),
-                    exitReason: try rows.text(row, 1),
-                    stderrTail: try rows.text(row, 2)
+                    name: try row.text(),
+                    exitReason: try row.text(),
+                    stderrTail: try row.text()
                 )
             },
             troubledChildren: Int(try results[2].int64(0, 0)),
@@ -93,7 +93,7 @@ extension Store {
             "SELECT application_id, resumed_at FROM pushmta_engine.application_health WHERE resumed_at IS NOT NULL"
         )
         return Dictionary(
-            try all(result) { rows, row in (try rows.int32(row, 0), try rows.time(row, 1)) },
+            try all(result) { row in (try row.int32(), try row.time()) },
             uniquingKeysWith: { $1 }
         )
     }

@@ -109,16 +109,16 @@ extension Store {
         FROM pushmta_engine.application_health h
         """
 
-    static func health(_ rows: PostgresResult, _ row: Int) throws -> ApplicationHealthRow {
+    static func health(_ row: inout RowReader) throws -> ApplicationHealthRow {
         ApplicationHealthRow(
-            applicationID: try rows.int32(row, 0),
-            state: try choice(rows, row, 1),
-            reason: try rows.text(row, 2),
-            remedy: try rows.text(row, 3),
-            probes: try rows.int32(row, 4),
-            openedAt: try rows.timeOrNil(row, 5),
-            nextProbeInSeconds: try rows.doubleOrNil(row, 6),
-            tokenEffectsHeld: try rows.bool(row, 7)
+            applicationID: try row.int32(),
+            state: try row.choice(),
+            reason: try row.text(),
+            remedy: try row.text(),
+            probes: try row.int32(),
+            openedAt: try row.timeOrNil(),
+            nextProbeInSeconds: try row.doubleOrNil(),
+            tokenEffectsHeld: try row.bool()
         )
     }
 }
@@ -133,20 +133,20 @@ extension Store {
             FROM pushmta.application a ORDER BY a.name
             """
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             CircuitRow(
-                application: try rows.text(row, 0),
-                platform: try choice(rows, row, 1),
-                environment: try choice(rows, row, 2),
+                application: try row.text(),
+                platform: try row.choice(),
+                environment: try row.choice(),
                 health: ApplicationHealthRow(
-                    applicationID: try rows.int32(row, 3),
-                    state: try choice(rows, row, 4),
-                    reason: try rows.text(row, 5),
-                    remedy: try rows.text(row, 6),
-                    probes: try rows.int32(row, 7),
-                    openedAt: try rows.timeOrNil(row, 8),
-                    nextProbeInSeconds: try rows.doubleOrNil(row, 9),
-                    tokenEffectsHeld: try rows.bool(row, 10)
+                    applicationID: try row.int32(),
+                    state: try row.choice(),
+                    reason: try row.text(),
+                    remedy: try row.text(),
+                    probes: try row.int32(),
+                    openedAt: try row.timeOrNil(),
+                    nextProbeInSeconds: try row.doubleOrNil(),
+                    tokenEffectsHeld: try row.bool()
                 )
             )
         }

@@ -59,7 +59,7 @@ extension Store {
     /// Throws ``StoreError`` of code `notFound`.
     public func returnDelivery(_ id: Int64, reason: String) async throws -> DeliveryState {
         let result = try await control("pushmta_engine.return_delivery($1, $2)", [.int64(id), .text(reason)])
-        return try first(result, orThrow: "There is no delivery \(id).") { rows, row in try Self.choice(rows, row, 0) }
+        return try first(result, orThrow: "There is no delivery \(id).") { row in try row.choice() }
     }
 
     /// Pauses a delivery because of what is said of it alone, by a gateway or when it is loaded, for the operator to see why; a

@@ -28,15 +28,15 @@ extension Store {
         let result = try await query(
             "SELECT w.pid, w.text, coalesce(w.since, w.waits_since) FROM pushmta.lock_wait w ORDER BY w.waiting DESC, w.pid"
         )
-        return try all(result) { rows, row in
-            LockWait(pid: Int64(try rows.int32(row, 0)), text: try rows.text(row, 1), since: try rows.timeOrNil(row, 2))
+        return try all(result) { row in
+            LockWait(pid: Int64(try row.int32()), text: try row.text(), since: try row.timeOrNil())
         }
     }
 
     /// In words, which sessions it waited for in vain; they are looked up afterwards, and may be gone by then.
     public func lockHolders() async -> String {
         let result = try? await query(Self.holdersSQL)
-        let holders = result.flatMap { try? all($0) { rows, row in try rows.text(row, 0) } } ?? []
+        let holders = result.flatMap { try? all($0) { row in try row.text() } } ?? []
         return holders.isEmpty
             ? "another transaction had locked what it reads or writes" : holders.joined(separator: "; ")
     }

@@ -84,12 +84,12 @@ extension Store {
         )
     }
 
-    static func rateLimit(_ rows: PostgresResult, _ row: Int) throws -> RateLimit {
+    static func rateLimit(_ row: inout RowReader) throws -> RateLimit {
         RateLimit(
-            id: try rows.int64(row, 0),
-            messagesPerSecond: try rows.double(row, 1),
-            deliveryID: try rows.int64OrNil(row, 2),
-            isProject: try rows.bool(row, 3)
+            id: try row.int64(),
+            messagesPerSecond: try row.double(),
+            deliveryID: try row.int64OrNil(),
+            isProject: try row.bool()
         )
     }
 
@@ -105,12 +105,12 @@ extension Store {
             "SELECT * FROM pushmta_engine.take_rates($1, $2)",
             [.int64Array(sorted.map(\.limit)), .int32Array(sorted.map(\.messages))]
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             RateSlice(
-                limit: try rows.int64(row, 0),
-                messages: try rows.int32(row, 1),
-                startsIn: .seconds(try rows.double(row, 2)),
-                messagesPerSecond: try rows.double(row, 3)
+                limit: try row.int64(),
+                messages: try row.int32(),
+                startsIn: .seconds(try row.double()),
+                messagesPerSecond: try row.double()
             )
         }
     }
@@ -159,15 +159,15 @@ extension Store {
             """,
             [.int64(Int64(limit))]
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             RateLimitRow(
-                scope: try rows.text(row, 0),
-                name: try rows.text(row, 1),
-                messagesPerSecond: try rows.double(row, 2),
-                currentRate: try rows.double(row, 3),
-                granted: try rows.int64(row, 4),
-                cutReason: try rows.text(row, 5),
-                secondsSinceCut: try rows.doubleOrNil(row, 6)
+                scope: try row.text(),
+                name: try row.text(),
+                messagesPerSecond: try row.double(),
+                currentRate: try row.double(),
+                granted: try row.int64(),
+                cutReason: try row.text(),
+                secondsSinceCut: try row.doubleOrNil()
             )
         }
     }

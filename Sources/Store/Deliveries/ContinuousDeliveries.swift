@@ -60,15 +60,16 @@ extension Store {
             [.int64(id), .int64(below), .int64(Int64(most))]
         )
         let statuses: [MessageStatus] = [.pending, .sent, .failed, .ignored, .notApplicable, .canceled, .unknown]
-        return try all(result) { rows, row in
-            let counts = try statuses.enumerated().map { place, status in (status, try rows.int64(row, 4 + place)) }
-            return DeliveryDay(
-                id: try rows.int64(row, 0),
-                logDay: LogDay(daysSince2000: try rows.date(row, 1)),
-                state: try choice(rows, row, 2),
-                target: try rows.int64(row, 3),
-                counts: Dictionary(uniqueKeysWithValues: counts.filter { $0.1 > 0 }),
-                waitingReason: try rows.text(row, 11)
+        return try all(result) { row in
+            DeliveryDay(
+                id: try row.int64(),
+                logDay: LogDay(daysSince2000: try row.date()),
+                state: try row.choice(),
+                target: try row.int64(),
+                counts: Dictionary(
+                    uniqueKeysWithValues: try statuses.map { ($0, try row.int64()) }.filter { $0.1 > 0 }
+                ),
+                waitingReason: try row.text()
             )
         }
     }
@@ -100,11 +101,11 @@ extension Store {
             ORDER BY 1, 2
             """
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             ChildKind(
-                applicationID: try rows.int32(row, 0),
-                accountID: try rows.int32(row, 1),
-                connector: try choice(rows, row, 2)
+                applicationID: try row.int32(),
+                accountID: try row.int32(),
+                connector: try row.choice()
             )
         }
     }

@@ -250,14 +250,14 @@ extension Store {
             """,
             [.int64(id)]
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             ApplicationProgress(
-                application: try rows.text(row, 0),
-                target: try rows.int64(row, 1),
-                pending: try rows.int64(row, 2),
-                sent: try rows.int64(row, 3),
-                failed: try rows.int64(row, 4),
-                other: try rows.int64(row, 5)
+                application: try row.text(),
+                target: try row.int64(),
+                pending: try row.int64(),
+                sent: try row.int64(),
+                failed: try row.int64(),
+                other: try row.int64()
             )
         }
     }
@@ -269,37 +269,37 @@ extension Store {
         p.kind, p.parent_delivery_id, p.waiting_reason, p.one_time_code, p.seeds
         """
 
-    static func progress(_ rows: PostgresResult, _ row: Int) throws -> DeliveryProgress {
+    static func progress(_ row: inout RowReader) throws -> DeliveryProgress {
         DeliveryProgress(
-            id: try rows.int64(row, 0),
-            label: try rows.text(row, 1),
-            state: try choice(rows, row, 2),
-            stateReason: try rows.text(row, 3),
-            target: try rows.int64(row, 4),
-            excluded: try rows.int64(row, 5),
-            pending: try rows.int64(row, 6),
-            sent: try rows.int64(row, 7),
-            failed: try rows.int64(row, 8),
-            ignored: try rows.int64(row, 9),
-            notApplicable: try rows.int64(row, 10),
-            canceled: try rows.int64(row, 11),
-            unknown: try rows.int64(row, 12),
-            lateOutcomes: try rows.int64(row, 13),
-            resentAfterAmbiguity: try rows.int64(row, 14),
-            journalReplayed: try rows.int64(row, 15),
-            partsReady: try rows.int64(row, 16),
-            partsClaimed: try rows.int64(row, 17),
-            partsWaiting: try rows.int64(row, 18),
-            partsDone: try rows.int64(row, 19),
-            prepared: try rows.bool(row, 20),
-            startedAt: try rows.timeOrNil(row, 21),
-            finishedAt: try rows.timeOrNil(row, 22),
-            now: try rows.time(row, 23),
-            kind: try choice(rows, row, 24),
-            parentID: try rows.int64OrNil(row, 25),
-            waitingReason: try rows.text(row, 26),
-            isOneTimeCode: try rows.bool(row, 27),
-            seeds: try rows.int64(row, 28)
+            id: try row.int64(),
+            label: try row.text(),
+            state: try row.choice(),
+            stateReason: try row.text(),
+            target: try row.int64(),
+            excluded: try row.int64(),
+            pending: try row.int64(),
+            sent: try row.int64(),
+            failed: try row.int64(),
+            ignored: try row.int64(),
+            notApplicable: try row.int64(),
+            canceled: try row.int64(),
+            unknown: try row.int64(),
+            lateOutcomes: try row.int64(),
+            resentAfterAmbiguity: try row.int64(),
+            journalReplayed: try row.int64(),
+            partsReady: try row.int64(),
+            partsClaimed: try row.int64(),
+            partsWaiting: try row.int64(),
+            partsDone: try row.int64(),
+            prepared: try row.bool(),
+            startedAt: try row.timeOrNil(),
+            finishedAt: try row.timeOrNil(),
+            now: try row.time(),
+            kind: try row.choice(),
+            parentID: try row.int64OrNil(),
+            waitingReason: try row.text(),
+            isOneTimeCode: try row.bool(),
+            seeds: try row.int64()
         )
     }
 
@@ -324,12 +324,12 @@ extension Store {
             """,
             [.int64(id)]
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             OutcomeCount(
-                status: MessageStatus(rawValue: try rows.int16(row, 0)),
-                reason: try rows.text(row, 1),
-                count: try rows.int64(row, 2),
-                failure: try rows.int16OrNil(row, 3).flatMap(MessageFailure.init(code:))
+                status: MessageStatus(rawValue: try row.int16()),
+                reason: try row.text(),
+                count: try row.int64(),
+                failure: try row.int16OrNil().flatMap(MessageFailure.init(code:))
             )
         }
     }
@@ -344,8 +344,8 @@ extension Store {
             """,
             [.int64(id)]
         )
-        return try all(result) { rows, row in
-            OutcomeCount(status: nil, reason: try rows.text(row, 0), count: try rows.int64(row, 1))
+        return try all(result) { row in
+            OutcomeCount(status: nil, reason: try row.text(), count: try row.int64())
         }
     }
 }

@@ -45,8 +45,8 @@ extension Store {
             """,
             [.int64Array(deliveries)]
         )
-        return try all(result) { rows, row in
-            DeliveryRefusal(reason: try rows.text(row, 0), words: try rows.text(row, 1))
+        return try all(result) { row in
+            DeliveryRefusal(reason: try row.text(), words: try row.text())
         }
     }
 }

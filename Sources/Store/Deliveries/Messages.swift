@@ -217,7 +217,7 @@ extension Store {
             """,
             [.int64(message.deliveryID)] + address + [.text(message.variables), .textOrNull(message.idempotencyKey)]
         )
-        return try all(result) { rows, row in try Self.reference(rows, row, from: 0) }
+        return try all(result, Self.reference)
     }
 
     /// Adds up to 10,000 messages to a continuous delivery in progress, in one transaction; they share parts.
@@ -242,7 +242,7 @@ extension Store {
         }
         let result = try await query(
             """
-            SELECT m.element, m.message_id, m.delivery_id, m.sequence, m.subscription_id, m.repeated, m.refusal, m.reason
+            SELECT m.element, m.refusal, m.reason, m.message_id, m.delivery_id, m.sequence, m.subscription_id, m.repeated
             FROM pushmta.send_messages($1, $2::bigint[], $3::text[], $4::text[], $5::text[]::jsonb[], $6::text[]) m
             """,
             [
@@ -251,31 +251,36 @@ extension Store {
             ]
         )
         var sent = [SentMessage](repeating: SentMessage(), count: messages.count)
-        for row in 0..<result.rowCount {
-            let element = Int(try result.int32(row, 0)) - 1
-            guard sent.indices.contains(element) else {
+        let answers = try all(result) { row in
+            (
+                element: Int(try row.int32()) - 1, refusal: try row.textOrNil(), reason: try row.textOrNil(),
+                reference: try row.ifPresent(5, Self.reference)
+            )
+        }
+        for answer in answers {
+            guard sent.indices.contains(answer.element), answer.refusal != nil || answer.reference != nil else {
                 throw StoreError(
                     .unexpectedAnswer,
-                    "send_messages answered for element \(element + 1) of \(messages.count)."
+                    "send_messages answered for element \(answer.element + 1) of \(messages.count)."
                 )
             }
-            if let code = try result.textOrNil(row, 6) {
-                sent[element].refusal = MessageRefusal(code: code, reason: try result.textOrNil(row, 7) ?? "")
-            } else {
-                sent[element].references.append(try Self.reference(result, row, from: 1))
+            if let code = answer.refusal {
+                sent[answer.element].refusal = MessageRefusal(code: code, reason: answer.reason ?? "")
+            } else if let reference = answer.reference {
+                sent[answer.element].references.append(reference)
             }
         }
         return sent
     }
 
-    /// The five columns of a reference, from the given one on.
-    private static func reference(_ rows: PostgresResult, _ row: Int, from first: Int) throws -> MessageReference {
+    /// The five columns of a reference.
+    private static func reference(_ row: inout RowReader) throws -> MessageReference {
         MessageReference(
-            id: try rows.text(row, first),
-            deliveryID: try rows.int64(row, first + 1),
-            sequence: try rows.int32(row, first + 2),
-            subscriptionID: try rows.int64(row, first + 3),
-            isRepeated: try rows.bool(row, first + 4)
+            id: try row.text(),
+            deliveryID: try row.int64(),
+            sequence: try row.int32(),
+            subscriptionID: try row.int64(),
+            isRepeated: try row.bool()
         )
     }
 
@@ -299,12 +304,12 @@ extension Store {
         )
         return MessageSearch(
             found: [],
-            findings: try all(result) { rows, row in
+            findings: try all(result) { row in
                 MessageFinding(
-                    kind: try rows.textOrNil(row, 0).flatMap { MessageIDKind(rawValue: $0) },
-                    finding: try rows.text(row, 1),
-                    words: try rows.text(row, 2),
-                    deliveryID: try rows.int64OrNil(row, 3)
+                    kind: try row.textOrNil().flatMap { MessageIDKind(rawValue: $0) },
+                    finding: try row.text(),
+                    words: try row.text(),
+                    deliveryID: try row.int64OrNil()
                 )
             }
         )
@@ -313,42 +318,45 @@ extension Store {
     private func foundMessages(_ id: String, delivery: Int64?) async throws -> [FoundMessage] {
         let result = try await query(
             """
-            SELECT m.message_id, m.delivery_id, m.sequence, m.subscription_id, m.status, m.reason, m.http_status, m.attempt,
-                m.gateway_message_id, m.logged_at, m.received, m.clicked, m.matched_as
+            SELECT m.matched_as, m.message_id, m.delivery_id, m.sequence, m.subscription_id, m.status, m.reason, m.http_status, m.attempt,
+                m.gateway_message_id, m.logged_at, m.received, m.clicked
             FROM pushmta.find_message($1, $2::bigint) m
             """,
             [.text(id), .int64OrNull(delivery)]
         )
-        return try all(result) { rows, row in
-            let word = try rows.text(row, 12)
+        return try all(result) { row in
+            let word = try row.text()
             guard let kind = MessageIDKind(rawValue: word) else {
                 throw StoreError(
                     .unexpectedAnswer,
                     "find_message took an id for \(word), which this program does not know."
                 )
             }
-            return FoundMessage(kind: kind, message: try Self.message(rows, row))
+            return FoundMessage(kind: kind, message: try Self.message(&row))
         }
     }
 
-    private static func message(_ rows: PostgresResult, _ row: Int) throws -> MessageRow {
-        let word = try rows.text(row, 4)
+    private static func status(_ word: String) throws -> MessageStatus {
         guard let status = MessageStatus(name: word) else {
             throw StoreError(.unexpectedAnswer, "A message has the status \(word), which this program does not know.")
         }
-        return MessageRow(
-            id: try rows.text(row, 0),
-            deliveryID: try rows.int64(row, 1),
-            sequence: try rows.int32(row, 2),
-            subscriptionID: try rows.int64(row, 3),
-            status: status,
-            reason: try rows.text(row, 5),
-            httpStatus: try rows.int16(row, 6),
-            attempt: try rows.int16(row, 7),
-            gatewayMessageID: try rows.textOrNil(row, 8),
-            loggedAt: try rows.timeOrNil(row, 9),
-            isReceived: try rows.bool(row, 10),
-            isClicked: try rows.bool(row, 11)
+        return status
+    }
+
+    private static func message(_ row: inout RowReader) throws -> MessageRow {
+        MessageRow(
+            id: try row.text(),
+            deliveryID: try row.int64(),
+            sequence: try row.int32(),
+            subscriptionID: try row.int64(),
+            status: try status(try row.text()),
+            reason: try row.text(),
+            httpStatus: try row.int16(),
+            attempt: try row.int16(),
+            gatewayMessageID: try row.textOrNil(),
+            loggedAt: try row.timeOrNil(),
+            isReceived: try row.bool(),
+            isClicked: try row.bool()
         )
     }
 
@@ -356,11 +364,11 @@ extension Store {
     public func readyMessageParts() async throws -> Set<ReadyMessagePart> {
         let result = try await query(Self.readyMessagePartsSQL)
         return Set(
-            try all(result) { rows, row in
+            try all(result) { row in
                 ReadyMessagePart(
-                    id: try rows.int64(row, 0),
-                    applicationID: try rows.int32(row, 1),
-                    accountID: try rows.int32(row, 2)
+                    id: try row.int64(),
+                    applicationID: try row.int32(),
+                    accountID: try row.int32()
                 )
             }
         )

@@ -54,11 +54,11 @@ extension Store {
             result,
             orThrow: "There is no such seed address or subscription.",
             hint: "pushmta seed list and pushmta subscription list show who there is"
-        ) { rows, row in
+        ) { row in
             PreviewAddress(
-                subscriptionID: try rows.int64(row, 0),
-                applicationID: try rows.int32(row, 1),
-                variables: try rows.textOrNil(row, 2)
+                subscriptionID: try row.int64(),
+                applicationID: try row.int32(),
+                variables: try row.textOrNil()
             )
         }
         guard applications.contains(address.applicationID) else {

@@ -135,18 +135,18 @@ extension Store {
             FROM pushmta.seed s JOIN pushmta.subscription_token t ON t.id = s.subscription_id ORDER BY s.name
             """
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             SeedRow(
-                name: try rows.text(row, 0),
-                label: try rows.text(row, 1),
-                application: try rows.text(row, 2),
-                platform: try choice(rows, row, 3),
-                subscriptionID: try rows.int64(row, 4),
-                pushToken: try rows.text(row, 5),
-                locale: try rows.text(row, 6),
-                variables: try rows.text(row, 7),
-                isSeedOnly: try rows.bool(row, 8),
-                problem: try rows.text(row, 9)
+                name: try row.text(),
+                label: try row.text(),
+                application: try row.text(),
+                platform: try row.choice(),
+                subscriptionID: try row.int64(),
+                pushToken: try row.text(),
+                locale: try row.text(),
+                variables: try row.text(),
+                isSeedOnly: try row.bool(),
+                problem: try row.text()
             )
         }
     }
@@ -182,7 +182,7 @@ extension Store {
     /// for what is too short for a token: a mistyped name.
     public func proofAddresses(_ words: [String]) async throws -> ProofAddresses {
         let found = try await query("SELECT d.name FROM pushmta.seed d WHERE d.name = ANY($1)", [.textArray(words)])
-        let names = Set(try all(found) { rows, row in try rows.text(row, 0) })
+        let names = Set(try all(found) { row in try row.text() })
         var addresses = ProofAddresses()
         for word in words {
             if names.contains(word) {
@@ -261,17 +261,17 @@ extension Store {
         return try all(result, Self.listedSeed)
     }
 
-    static func listedSeed(_ rows: PostgresResult, _ row: Int) throws -> ListedSeed {
+    static func listedSeed(_ row: inout RowReader) throws -> ListedSeed {
         ListedSeed(
-            name: try rows.text(row, 0),
-            label: try rows.text(row, 1),
-            application: try rows.text(row, 2),
-            platform: try choice(rows, row, 3),
-            subscriptionID: try rows.int64(row, 4),
-            locale: try rows.text(row, 5),
-            variables: try rows.text(row, 6),
-            isSeedOnly: try rows.bool(row, 7),
-            problem: try rows.text(row, 8)
+            name: try row.text(),
+            label: try row.text(),
+            application: try row.text(),
+            platform: try row.choice(),
+            subscriptionID: try row.int64(),
+            locale: try row.text(),
+            variables: try row.text(),
+            isSeedOnly: try row.bool(),
+            problem: try row.text()
         )
     }
 

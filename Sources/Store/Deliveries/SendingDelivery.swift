@@ -105,9 +105,9 @@ extension Store {
 
     private static func sendingSQL(key: String, day: String, join: String) -> String {
         """
-        SELECT d.id, d.label, d.content::text, d.state, \(key), d.message_id_base, d.valid_until, d.ambiguity_policy,
-            r.max_retries, r.retry_period_seconds, \(day), d.target_kind = 'explicit', r.retry_schedule,
-            (SELECT n.key FROM pushmta_engine.numbered_id_key n), r.kind = 'continuous', l.id, l.messages_per_second, d.one_time_code
+        SELECT d.id, d.label, d.content::text, d.state, \(key), d.message_id_base, (SELECT n.key FROM pushmta_engine.numbered_id_key n),
+            d.valid_until, d.ambiguity_policy, r.max_retries, r.retry_period_seconds, \(day), d.target_kind = 'explicit', r.retry_schedule,
+            r.kind = 'continuous', d.one_time_code, l.id, l.messages_per_second
         FROM pushmta_engine.delivery d
         -- The days and proofs of a delivery are retried as it says.
         JOIN pushmta_engine.delivery r ON r.id = coalesce(d.parent_delivery_id, d.id)
@@ -117,30 +117,27 @@ extension Store {
         """
     }
 
-    private static func sendingDelivery(_ rows: PostgresResult, _ row: Int) throws -> SendingDelivery {
-        SendingDelivery(
-            id: try rows.int64(row, 0),
-            label: try rows.text(row, 1),
-            content: try rows.text(row, 2),
-            state: try choice(rows, row, 3),
-            trackingKey: try rows.bytes(row, 4),
-            messageIDBase: try rows.int64OrNil(row, 5),
-            messageNumberKey: rows.bytesOrNil(row, 13) ?? [],
-            validUntil: try rows.timeOrNil(row, 6),
-            ambiguityPolicy: try choice(rows, row, 7),
-            maxRetries: try rows.int16(row, 8),
-            retryPeriodSeconds: try rows.int32OrNil(row, 9),
-            logDay: LogDay(daysSince2000: try rows.date(row, 10)),
-            hasVariables: try rows.bool(row, 11),
-            retrySchedule: try choice(rows, row, 12),
-            isContinuous: try rows.bool(row, 14),
-            isOneTimeCode: try rows.bool(row, 17),
-            rateLimit: try rows.int64OrNil(row, 15).map { limit in
-                RateLimit(
-                    id: limit,
-                    messagesPerSecond: try rows.double(row, 16),
-                    deliveryID: try rows.int64(row, 0)
-                )
+    private static func sendingDelivery(_ row: inout RowReader) throws -> SendingDelivery {
+        let id = try row.int64()
+        return SendingDelivery(
+            id: id,
+            label: try row.text(),
+            content: try row.text(),
+            state: try row.choice(),
+            trackingKey: try row.bytes(),
+            messageIDBase: try row.int64OrNil(),
+            messageNumberKey: try row.bytesOrNil() ?? [],
+            validUntil: try row.timeOrNil(),
+            ambiguityPolicy: try row.choice(),
+            maxRetries: try row.int16(),
+            retryPeriodSeconds: try row.int32OrNil(),
+            logDay: LogDay(daysSince2000: try row.date()),
+            hasVariables: try row.bool(),
+            retrySchedule: try row.choice(),
+            isContinuous: try row.bool(),
+            isOneTimeCode: try row.bool(),
+            rateLimit: try row.ifPresent(2) {
+                RateLimit(id: try $0.int64(), messagesPerSecond: try $0.double(), deliveryID: id)
             }
         )
     }

@@ -202,7 +202,7 @@ extension Store {
             result,
             orThrow: "There is no delivery template \"\(name)\".",
             hint: "pushmta template list shows them"
-        ) { rows, row in try rows.text(row, 0) }
+        ) { row in try row.text() }
     }
 
     /// Creates a delivery from a template.
@@ -243,30 +243,30 @@ extension Store {
     /// The columns of ``template(_:_:)``, with content and settings as texts.
     static func templateColumns(content: String, settings: String) -> String {
         """
-        t.id, t.name, t.label, \(content), \(settings), t.ready_made, t.changed_at, t.services, t.applications,
-        coalesce(t.target_filter, ''), t.exclusion_lists
+        t.id, t.name, t.label, \(content), \(settings), t.applications, coalesce(t.target_filter, ''), t.exclusion_lists,
+        t.services, t.ready_made, t.changed_at
         """
     }
 
-    static func templateTarget(_ rows: PostgresResult, _ row: Int) throws -> TemplateTarget {
+    static func templateTarget(_ row: inout RowReader) throws -> TemplateTarget {
         TemplateTarget(
-            applications: try rows.textArray(row, 8).compactMap(\.self),
-            filter: try rows.text(row, 9),
-            excludedLists: try rows.textArray(row, 10).compactMap(\.self)
+            applications: try row.textArray(),
+            filter: try row.text(),
+            excludedLists: try row.textArray()
         )
     }
 
-    static func template(_ rows: PostgresResult, _ row: Int) throws -> TemplateRow {
+    static func template(_ row: inout RowReader) throws -> TemplateRow {
         TemplateRow(
-            id: try rows.int32(row, 0),
-            name: try rows.text(row, 1),
-            label: try rows.text(row, 2),
-            content: try rows.text(row, 3),
-            settings: try rows.text(row, 4),
-            target: try templateTarget(rows, row),
-            services: try rows.textArray(row, 7).compactMap(\.self),
-            isReadyMade: try rows.bool(row, 5),
-            changedAt: try rows.time(row, 6)
+            id: try row.int32(),
+            name: try row.text(),
+            label: try row.text(),
+            content: try row.text(),
+            settings: try row.text(),
+            target: try templateTarget(&row),
+            services: try row.textArray(),
+            isReadyMade: try row.bool(),
+            changedAt: try row.time()
         )
     }
 }

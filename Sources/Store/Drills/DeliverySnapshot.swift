@@ -66,10 +66,8 @@ extension Store {
     /// Which database this is: a UUID, 36 lower-case characters, made once by migration.
     public func installationID() async throws -> String {
         let result = try await query("SELECT id::text FROM pushmta_engine.installation")
-        return try first(result, orThrow: "The database has no installation id.", hint: "pushmta migrate") {
-            rows,
-            row in
-            try rows.text(row, 0)
+        return try first(result, orThrow: "The database has no installation id.", hint: "pushmta migrate") { row in
+            try row.text()
         }
     }
 
@@ -108,7 +106,7 @@ extension Store {
             counts[status] = try rows.int64(row, 1)
         }
         return DeliverySnapshot(
-            progress: try Self.progress(progress, 0),
+            progress: try progress.one(Self.progress),
             rows: counts,
             distinctMessages: distinct,
             firstSequence: bounds.first,
@@ -147,15 +145,15 @@ extension Store {
             "SELECT status, sequence, attempt, reason FROM (\(Self.messagesSQL)) m ORDER BY sequence",
             [.int64(id)]
         )
-        return try all(result) { rows, row in
-            guard let status = MessageStatus(rawValue: try rows.int16(row, 0)) else {
+        return try all(result) { row in
+            guard let status = MessageStatus(rawValue: try row.int16()) else {
                 throw StoreError(.unexpectedAnswer, "A message has a status that this program does not know.")
             }
             return MessageOutcome(
-                sequence: try rows.int32(row, 1),
+                sequence: try row.int32(),
                 status: status,
-                attempt: try rows.int16(row, 2),
-                reason: try rows.textOrNil(row, 3) ?? ""
+                attempt: try row.int16(),
+                reason: try row.textOrNil() ?? ""
             )
         }
     }
@@ -180,7 +178,7 @@ extension Store {
             """,
             [.int64(id)]
         )
-        return try first(result, orThrow: "There is no started delivery \(id).") { rows, row in try rows.bytes(row, 0) }
+        return try first(result, orThrow: "There is no started delivery \(id).") { row in try row.bytes() }
     }
 }
 

@@ -10,7 +10,7 @@ extension Store {
             ORDER BY name
             """
         )
-        return try all(result) { rows, row in (name: try rows.text(row, 0), value: try rows.text(row, 1)) }
+        return try all(result) { row in (name: try row.text(), value: try row.text()) }
     }
 
     /// Bytes of write-ahead log since the cluster began; the difference of two is what was written between.
@@ -78,7 +78,7 @@ extension Store {
             "SELECT id, fencing_token FROM pushmta_engine.delivery_part WHERE delivery_id = $1",
             [.int64(id)]
         )
-        let pairs = try all(result) { rows, row in (try rows.int64(row, 0), try rows.int64(row, 1)) }
+        let pairs = try all(result) { row in (try row.int64(), try row.int64()) }
         return Dictionary(uniqueKeysWithValues: pairs)
     }
 }

@@ -48,8 +48,8 @@ extension Store {
                 .int32(Int32(Self.feedbackReadingLeaseSeconds)),
             ]
         )
-        return try all(result) { rows, row in
-            FeedbackReading(applicationID: try rows.int32(row, 0), accountID: try rows.int32(row, 1))
+        return try all(result) { row in
+            FeedbackReading(applicationID: try row.int32(), accountID: try row.int32())
         }
     }
 
@@ -98,13 +98,13 @@ extension Store {
             ORDER BY application, account
             """
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             FeedbackServiceRow(
-                application: try rows.text(row, 0),
-                account: try rows.text(row, 1),
-                endedAt: try rows.timeOrNil(row, 2),
-                tokens: try rows.int64(row, 3),
-                trouble: try rows.text(row, 4)
+                application: try row.text(),
+                account: try row.text(),
+                endedAt: try row.timeOrNil(),
+                tokens: try row.int64(),
+                trouble: try row.text()
             )
         }
     }

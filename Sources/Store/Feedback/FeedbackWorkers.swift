@@ -145,22 +145,22 @@ extension Store {
             FROM pushmta.feedback_worker ORDER BY state <> 'acting', last_heartbeat DESC, id
             """
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             FeedbackWorkerRow(
-                id: try rows.text(row, 0),
-                host: try rows.text(row, 1),
-                pid: try rows.int32(row, 2),
-                version: try rows.text(row, 3),
-                state: try rows.text(row, 4),
-                actingSince: try rows.timeOrNil(row, 5),
-                heartbeatAgeSeconds: try rows.double(row, 6),
-                lastAction: try rows.text(row, 7),
-                tokenEvents: try rows.int64(row, 8),
-                messagesCounted: try rows.int64(row, 9),
-                hitsCounted: try rows.int64(row, 10),
-                hitsLoaded: try rows.int64(row, 11),
-                waitingSpools: try rows.int32(row, 12),
-                waitingSpoolBytes: try rows.int64(row, 13)
+                id: try row.text(),
+                host: try row.text(),
+                pid: try row.int32(),
+                version: try row.text(),
+                state: try row.text(),
+                actingSince: try row.timeOrNil(),
+                heartbeatAgeSeconds: try row.double(),
+                lastAction: try row.text(),
+                tokenEvents: try row.int64(),
+                messagesCounted: try row.int64(),
+                hitsCounted: try row.int64(),
+                hitsLoaded: try row.int64(),
+                waitingSpools: try row.int32(),
+                waitingSpoolBytes: try row.int64()
             )
         }
     }

@@ -206,7 +206,7 @@ extension Store {
         let counts = states.map { "count(*) FILTER (WHERE e.state = '\($0)')" }.joined(separator: ", ")
         let result = try await query(
             """
-            SELECT e.delivery_id, a.name, e.reason, \(counts), e.kind
+            SELECT e.delivery_id, a.name, e.kind, e.reason, \(counts)
             FROM pushmta_engine.token_event e JOIN pushmta_engine.application a ON a.id = e.application_id
             WHERE $1::bigint IS NULL OR e.delivery_id = $1
             GROUP BY e.delivery_id, a.name, e.kind, e.reason
@@ -214,18 +214,18 @@ extension Store {
             """,
             [.int64OrNull(delivery), .int64(Int64(limit))]
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             TokenEventCount(
-                deliveryID: try rows.int64OrNil(row, 0),
-                application: try rows.text(row, 1),
-                kind: try choice(rows, row, 9),
-                reason: try rows.text(row, 2),
-                pending: try rows.int64(row, 3),
-                held: try rows.int64(row, 4),
-                doubted: try rows.int64(row, 5),
-                applied: try rows.int64(row, 6),
-                undone: try rows.int64(row, 7),
-                outdated: try rows.int64(row, 8)
+                deliveryID: try row.int64OrNil(),
+                application: try row.text(),
+                kind: try row.choice(),
+                reason: try row.text(),
+                pending: try row.int64(),
+                held: try row.int64(),
+                doubted: try row.int64(),
+                applied: try row.int64(),
+                undone: try row.int64(),
+                outdated: try row.int64()
             )
         }
     }

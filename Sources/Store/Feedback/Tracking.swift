@@ -12,13 +12,13 @@ extension Store {
     /// keyring's last day is over there are no others.
     public func trackingKeyring() async throws -> TrackingKeyring {
         let result = try await query("SELECT k.day, k.key, k.last_day FROM pushmta_engine.current_tracking_keys() k")
-        let keys = try all(result) { rows, row in
-            TrackingKey(logDay: try rows.int32(row, 0), key: try rows.bytes(row, 1))
+        let keys = try all(result) { row in
+            (key: TrackingKey(logDay: try row.int32(), key: try row.bytes()), lastDay: try row.int32OrNil())
         }
         let number = try await query("SELECT pushmta_engine.message_numbers_key()")
         return TrackingKeyring(
-            keys,
-            lastDay: result.rowCount > 0 ? try result.int32(0, 2) : nil,
+            keys.map(\.key),
+            lastDay: keys.first?.lastDay,
             numbers: try NumberPermutation.make(key: number.bytes(0, 0))
         )
     }

@@ -77,13 +77,13 @@ extension Store {
             WHERE p.state = 'claimed'
             """
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             LeaseObservation(
-                partID: try rows.int64(row, 0),
-                owner: try rows.int64(row, 1),
-                hostID: try rows.text(row, 2),
-                token: try rows.int64(row, 3),
-                renewal: try rows.int64(row, 4)
+                partID: try row.int64(),
+                owner: try row.int64(),
+                hostID: try row.text(),
+                token: try row.int64(),
+                renewal: try row.int64()
             )
         }
     }
@@ -97,7 +97,7 @@ extension Store {
             """,
             [.int64(child)]
         )
-        return try all(result) { rows, row in PartToken(part: try rows.int64(row, 0), token: try rows.int64(row, 1)) }
+        return try all(result) { row in PartToken(part: try row.int64(), token: try row.int64()) }
     }
 
     static func idSet(_ result: PostgresResult) throws -> Set<Int64> {

@@ -152,8 +152,7 @@ extension Store {
             if try result.int64(row, 2) < part.fencingToken - 1 { recovery.heldSince.formUnion(ambiguous) }
         }
         let soft = try await query(Self.softAnswersSQL, [.int64(part.id), .int64(part.fencingToken)])
-        for row in 0..<soft.rowCount {
-            let answer = try Self.softAnswer(soft, row)
+        for answer in try all(soft, Self.softAnswer) {
             if let other = answers[answer.sequence], !answer.replaces(other) { continue }
             answers[answer.sequence] = answer
         }
@@ -162,14 +161,14 @@ extension Store {
         return recovery
     }
 
-    private static func softAnswer(_ rows: PostgresResult, _ row: Int) throws -> PartRecovery.SoftAnswer {
+    private static func softAnswer(_ row: inout RowReader) throws -> PartRecovery.SoftAnswer {
         PartRecovery.SoftAnswer(
-            sequence: try rows.int32(row, 0),
-            attempt: try rows.int16(row, 1),
-            httpStatus: try rows.int16(row, 2),
-            reason: try rows.textOrNil(row, 3) ?? "",
-            notBefore: try rows.timeOrNil(row, 4),
-            longestDelayMilliseconds: try rows.int64OrNil(row, 5)
+            sequence: try row.int32(),
+            attempt: try row.int16(),
+            httpStatus: try row.int16(),
+            reason: try row.textOrNil() ?? "",
+            notBefore: try row.timeOrNil(),
+            longestDelayMilliseconds: try row.int64OrNil()
         )
     }
 

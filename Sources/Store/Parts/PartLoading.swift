@@ -74,9 +74,7 @@ extension Store {
             ),
             SubscriptionAcceptance.statement(part),
         ])
-        let ids = try first(results[0], orThrow: "Part \(part.id) has no target.") { rows, row in
-            try rows.int64Array(row, 1)
-        }
+        let ids = try Self.subscriptionIDs(results[0], of: part)
         var loaded = LoadedPart()
         loaded.subscriptionIDs = ids
         loaded.sequences = try Self.sequences(results[0], count: ids.count)
@@ -99,6 +97,12 @@ extension Store {
 
     /// Tells users apart, and no more than that; 0 for who has no key.
     static let userHashSQL = "CASE WHEN s.user_key = '' THEN 0 ELSE hashtext(s.user_key) END"
+
+    /// Whom the messages of a part are for, from what ``targetSQL`` gives.
+    private static func subscriptionIDs(_ target: PostgresResult, of part: ClaimedPart) throws -> [Int64] {
+        guard target.rowCount > 0 else { throw StoreError(.notFound, "Part \(part.id) has no target.") }
+        return try target.int64Array(0, 1)
+    }
 
     static let targetSQL = """
         SELECT first_sequence, subscription_ids, sequences FROM pushmta_engine.delivery_part_target
@@ -129,9 +133,7 @@ extension Store {
             ),
             SubscriptionAcceptance.statement(part),
         ])
-        let ids = try first(results[0], orThrow: "Part \(part.id) has no target.") { rows, row in
-            try rows.int64Array(row, 1)
-        }
+        let ids = try Self.subscriptionIDs(results[0], of: part)
         var loaded = LoadedPart()
         loaded.subscriptionIDs = ids
         loaded.sequences = try Self.sequences(results[0], count: ids.count)

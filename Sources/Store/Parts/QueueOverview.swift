@@ -77,20 +77,20 @@ extension Store {
             """,
             [.int32(limit)]
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             QueueRow(
-                application: try rows.text(row, 0),
-                account: try rows.text(row, 1),
-                connector: try choice(rows, row, 2),
-                ready: try rows.int64(row, 3),
-                isReadyAtLeast: try rows.bool(row, 4),
-                readyByAge: try (5...9).map { try rows.int64(row, $0) },
-                oldestSeconds: try rows.doubleOrNil(row, 10),
-                later: try rows.int64(row, 11),
-                claimed: try rows.int64(row, 12),
-                held: try rows.int64(row, 13),
-                isHeldAtLeast: try rows.bool(row, 14),
-                waitingReason: try rows.text(row, 15)
+                application: try row.text(),
+                account: try row.text(),
+                connector: try row.choice(),
+                ready: try row.int64(),
+                isReadyAtLeast: try row.bool(),
+                readyByAge: try (0..<5).map { _ in try row.int64() },
+                oldestSeconds: try row.doubleOrNil(),
+                later: try row.int64(),
+                claimed: try row.int64(),
+                held: try row.int64(),
+                isHeldAtLeast: try row.bool(),
+                waitingReason: try row.text()
             )
         }
     }

@@ -83,15 +83,15 @@ extension Store {
     ///   ten million.
     public func readyWork(countingAtMost limit: Int32 = .max) async throws -> [ReadyWork] {
         let result = try await query(Self.readyWorkSQL, [.int32(limit)])
-        return try all(result) { rows, row in
+        return try all(result) { row in
             ReadyWork(
-                applicationID: try rows.int32(row, 0),
-                accountID: try rows.int32(row, 1),
-                connector: try choice(rows, row, 2),
-                readyParts: Int(try rows.int64(row, 3)),
-                readyMessages: try rows.int64(row, 4),
-                highestPriority: try rows.int16(row, 5),
-                oldestSeconds: try rows.double(row, 6)
+                applicationID: try row.int32(),
+                accountID: try row.int32(),
+                connector: try row.choice(),
+                readyParts: Int(try row.int64()),
+                readyMessages: try row.int64(),
+                highestPriority: try row.int16(),
+                oldestSeconds: try row.double()
             )
         }
     }
@@ -104,15 +104,15 @@ extension Store {
             ORDER BY w.highest_priority DESC, w.oldest_seconds DESC, w.application, w.account
             """
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             WaitingWork(
-                application: try rows.text(row, 0),
-                account: try rows.text(row, 1),
-                connector: try choice(rows, row, 2),
-                parts: try rows.int64(row, 3),
-                messages: try rows.int64(row, 4),
-                highestPriority: try rows.int16(row, 5),
-                oldestSeconds: try rows.double(row, 6)
+                application: try row.text(),
+                account: try row.text(),
+                connector: try row.choice(),
+                parts: try row.int64(),
+                messages: try row.int64(),
+                highestPriority: try row.int16(),
+                oldestSeconds: try row.double()
             )
         }
     }
@@ -170,14 +170,14 @@ extension Store {
     ///
     /// - Parameter limit: of each kind and priority no more parts are counted than these.
     func queueFigures(countingAtMost limit: Int32) async throws -> [EngineFigures.Queue] {
-        try all(try await query(Self.queueFiguresSQL, [.int32(limit)])) { rows, row in
+        try all(try await query(Self.queueFiguresSQL, [.int32(limit)])) { row in
             EngineFigures.Queue(
-                application: try rows.text(row, 0),
-                isTransactional: try rows.bool(row, 1),
-                messages: try rows.int64(row, 2),
-                claimed: try rows.int64(row, 3),
-                oldestSeconds: try rows.double(row, 4),
-                isPartial: try rows.bool(row, 5)
+                application: try row.text(),
+                isTransactional: try row.bool(),
+                messages: try row.int64(),
+                claimed: try row.int64(),
+                oldestSeconds: try row.double(),
+                isPartial: try row.bool()
             )
         }
     }
@@ -234,11 +234,11 @@ extension Store {
                 DESC NULLS LAST, a.id
             """
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             ChildKind(
-                applicationID: try rows.int32(row, 0),
-                accountID: try rows.int32(row, 1),
-                connector: try choice(rows, row, 2)
+                applicationID: try row.int32(),
+                accountID: try row.int32(),
+                connector: try row.choice()
             )
         }
     }

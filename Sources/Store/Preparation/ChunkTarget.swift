@@ -207,7 +207,7 @@ extension Store {
             "SELECT application_id FROM pushmta_engine.delivery_application WHERE delivery_id = $1 ORDER BY 1",
             [.int64(id)]
         )
-        return try await targetMapping(applications: try all(rows) { rows, row in try rows.int32(row, 0) })
+        return try await targetMapping(applications: try all(rows) { row in try row.int32() })
     }
 
     /// A plan takes some milliseconds.

@@ -91,7 +91,7 @@ extension Store {
     private func own(_ ids: [Int64], host: String) async throws -> [Int64: Bool] {
         let mark = PostgresStatement(Self.ownSQL, [.text(host), .int64Array(ids)])
         return try await transaction(first: [mark]) { transaction, results in
-            let own = try all(results[0]) { rows, row in (try rows.int64(row, 0), try rows.bool(row, 1)) }
+            let own = try all(results[0]) { row in (try row.int64(), try row.bool()) }
             let new = own.filter { !$0.1 }.map(\.0)
             if !new.isEmpty { try await freeze(new, transaction) }
             return Dictionary(own) { first, _ in first }
@@ -226,26 +226,26 @@ extension Store {
             """,
         ]
         let results = try await group(statements.map { PostgresStatement($0, parameters) })
-        let routes = try all(results[1]) { rows, row in
-            (delivery: try rows.int64(row, 0), application: try rows.int32(row, 1), account: try rows.int32(row, 2))
+        let routes = try all(results[1]) { row in
+            (delivery: try row.int64(), application: try row.int32(), account: try row.int32())
         }
         let applications = try all(results[2], ApplicationRow.init)
         let accounts = try all(results[3], AccountRow.init)
         let credentials = try all(results[4], CredentialNotice.init)
-        return try all(results[0]) { rows, row in
-            let id = try rows.int64(row, 0)
+        return try all(results[0]) { row in
+            let id = try row.int64()
             let own = routes.filter { $0.delivery == id }
             let goesTo = own.compactMap { route in applications.first { $0.id == route.application } }
             var job = PreparationJob(
                 deliveryID: id,
-                label: try rows.text(row, 1),
-                content: try rows.text(row, 2),
+                label: try row.text(),
+                content: try row.text(),
                 applications: goesTo,
                 accounts: own.compactMap { route in accounts.first { $0.id == route.account } },
                 credentials: goesTo.map { one in credentials.first { $0.id == one.credentialID } }
             )
-            job.hasWaited = try rows.bool(row, 3)
-            job.priority = try rows.int16(row, 4)
+            job.hasWaited = try row.bool()
+            job.priority = try row.int16()
             return job
         }
     }

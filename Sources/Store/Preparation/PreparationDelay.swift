@@ -97,7 +97,7 @@ extension Store {
     /// Puts off all that are to begin and read a table that somebody has locked, if a table is what is locked: each would wait for it by
     /// itself, and what reads none of it would wait behind them. Returns which.
     func postponeLocked(reason: String) async throws -> [Int64] {
-        try all(try await query(Self.postponeLockedSQL, [.text(reason)])) { rows, row in try rows.int64(row, 0) }
+        try all(try await query(Self.postponeLockedSQL, [.text(reason)])) { row in try row.int64() }
     }
 
     /// Of the tables that outsiders fill every preparation reads the one of exclusions, and who begins with a list of targets reads that.
@@ -147,7 +147,7 @@ extension Store {
             Self.turnsSQL,
             [.int64Array(ids), .text(host), .int32(Int32(clamping: own)), .int32(Int32(clamping: most))]
         )
-        let turns = try all(result) { rows, row in (try rows.int64(row, 0), Int(try rows.int16(row, 1))) }
+        let turns = try all(result) { row in (try row.int64(), Int(try row.int16())) }
         return Dictionary(turns) { first, _ in first }
     }
 

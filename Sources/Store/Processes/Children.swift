@@ -319,7 +319,7 @@ extension Store {
             "SELECT id FROM pushmta_engine.mta_child WHERE host_id = $1::uuid AND exited_at IS NULL ORDER BY id",
             [.text(host)]
         )
-        return try all(result) { rows, row in try rows.int64(row, 0) }
+        return try all(result) { row in try row.int64() }
     }
 
     /// Children that run, newest first; with `includeExited` also the last 100 that ended.
@@ -337,64 +337,64 @@ extension Store {
     }
 
     private static let childColumns = """
-        c.id, coalesce(c.pid, 0), c.state, c.delivery_id, c.part_id, c.parts_held, c.connections, c.streams_in_flight, c.sent,
-        c.failed, c.retried, c.unknown, c.resent_after_ambiguity, c.rate, c.latency_p50_ms, c.latency_p99_ms,
-        c.resident_bytes, c.last_error, c.host_id::text, c.generation, c.application_id, c.external_account_id, c.connector,
-        c.started_at, c.heartbeat_age_seconds, c.exit_reason, c.exit_detail, c.stderr_tail, c.late_outcomes, c.health,
-        c.journal_replayed, coalesce(c.application, ''), coalesce(c.account, ''), c.connections_wanted, c.connections_reason,
-        c.dispatch_window, c.connections_limit, c.dispatch_window_limit, c.limited_by, c.recycle_requested
+        c.id, coalesce(c.pid, 0), c.state, c.delivery_id, c.part_id, c.parts_held, c.connections, c.connections_wanted, c.connections_reason,
+        c.streams_in_flight, c.dispatch_window, c.connections_limit, c.dispatch_window_limit, c.limited_by, c.sent, c.failed, c.retried,
+        c.unknown, c.resent_after_ambiguity, c.late_outcomes, c.rate, c.latency_p50_ms, c.latency_p99_ms, c.resident_bytes, c.last_error,
+        c.host_id::text, c.generation, c.application_id, c.external_account_id, c.connector, c.started_at, c.heartbeat_age_seconds,
+        c.exit_reason, c.exit_detail, c.stderr_tail, c.health, c.journal_replayed, coalesce(c.application, ''), coalesce(c.account, ''),
+        c.recycle_requested
         """
 
-    private static func childOverview(_ rows: PostgresResult, _ row: Int) throws -> ChildOverview {
+    private static func childOverview(_ row: inout RowReader) throws -> ChildOverview {
         ChildOverview(
             heartbeat: ChildHeartbeat(
-                childID: try rows.int64(row, 0),
-                pid: try rows.int32(row, 1),
-                state: try choice(rows, row, 2),
-                deliveryID: try rows.int64OrNil(row, 3),
-                partID: try rows.int64OrNil(row, 4),
-                partsHeld: try rows.int32(row, 5),
+                childID: try row.int64(),
+                pid: try row.int32(),
+                state: try row.choice(),
+                deliveryID: try row.int64OrNil(),
+                partID: try row.int64OrNil(),
+                partsHeld: try row.int32(),
                 connections: ChildConnections(
-                    open: try rows.int32(row, 6),
-                    wanted: try rows.int32(row, 33),
-                    reason: try rows.text(row, 34),
-                    streamsInFlight: try rows.int32(row, 7),
-                    dispatchWindow: try rows.int32(row, 35),
+                    open: try row.int32(),
+                    wanted: try row.int32(),
+                    reason: try row.text(),
+                    streamsInFlight: try row.int32(),
+                    dispatchWindow: try row.int32(),
                     most: ChildConnections.Most(
-                        connections: try rows.int32(row, 36),
-                        dispatchWindow: try rows.int32(row, 37)
+                        connections: try row.int32(),
+                        dispatchWindow: try row.int32()
                     ),
-                    limitedBy: SendingLimit(rawValue: try rows.text(row, 38))
+                    limitedBy: SendingLimit(rawValue: try row.text())
                 ),
-                sent: try rows.int64(row, 8),
-                failed: try rows.int64(row, 9),
-                retried: try rows.int64(row, 10),
-                unknown: try rows.int64(row, 11),
-                resentAfterAmbiguity: try rows.int64(row, 12),
-                lateOutcomes: try rows.int64(row, 28),
-                rate: try rows.double(row, 13),
-                latencyP50Milliseconds: try rows.double(row, 14),
-                latencyP99Milliseconds: try rows.double(row, 15),
-                residentBytes: try rows.int64(row, 16),
-                lastError: try rows.text(row, 17)
+                sent: try row.int64(),
+                failed: try row.int64(),
+                retried: try row.int64(),
+                unknown: try row.int64(),
+                resentAfterAmbiguity: try row.int64(),
+                lateOutcomes: try row.int64(),
+                rate: try row.double(),
+                latencyP50Milliseconds: try row.double(),
+                latencyP99Milliseconds: try row.double(),
+                residentBytes: try row.int64(),
+                lastError: try row.text()
             ),
             row: ChildRow(
-                hostID: try rows.text(row, 18),
-                generation: try rows.int32(row, 19),
-                applicationID: try rows.int32(row, 20),
-                accountID: try rows.int32(row, 21),
-                connector: try choice(rows, row, 22)
+                hostID: try row.text(),
+                generation: try row.int32(),
+                applicationID: try row.int32(),
+                accountID: try row.int32(),
+                connector: try row.choice()
             ),
-            startedAt: try rows.time(row, 23),
-            heartbeatAgeSeconds: try rows.double(row, 24),
-            exitReason: try rows.textOrNil(row, 25),
-            exitDetail: try rows.text(row, 26),
-            stderrTail: try rows.text(row, 27),
-            health: try rows.text(row, 29),
-            journalReplayed: try rows.int64(row, 30),
-            applicationName: try rows.text(row, 31),
-            accountName: try rows.text(row, 32),
-            isRecycleRequested: try rows.bool(row, 39)
+            startedAt: try row.time(),
+            heartbeatAgeSeconds: try row.double(),
+            exitReason: try row.textOrNil(),
+            exitDetail: try row.text(),
+            stderrTail: try row.text(),
+            health: try row.text(),
+            journalReplayed: try row.int64(),
+            applicationName: try row.text(),
+            accountName: try row.text(),
+            isRecycleRequested: try row.bool()
         )
     }
 }

@@ -48,16 +48,16 @@ extension Store {
             """
         )
         return DatabaseFigures(
-            replicas: try all(replicas) { rows, row in
+            replicas: try all(replicas) { row in
                 DatabaseFigures.Replica(
-                    name: try rows.text(row, 0),
-                    isSynchronous: try rows.bool(row, 1),
-                    lagSeconds: try rows.double(row, 2)
+                    name: try row.text(),
+                    isSynchronous: try row.bool(),
+                    lagSeconds: try row.double()
                 )
             },
             oldestSnapshotSeconds: try snapshot.double(0, 0),
             deadRows: Dictionary(
-                try all(dead) { rows, row in (try rows.text(row, 0), try rows.int64(row, 1)) },
+                try all(dead) { row in (try row.text(), try row.int64()) },
                 uniquingKeysWith: +
             )
         )

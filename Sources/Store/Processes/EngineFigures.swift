@@ -122,24 +122,28 @@ extension Store {
             FROM pushmta_engine.mta_host h ORDER BY h.name, h.id
             """
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             EngineFigures.Host(
-                id: try rows.text(row, 0),
-                name: try rows.text(row, 1),
-                health: try rows.text(row, 2),
-                isReplaced: try rows.bool(row, 3)
+                id: try row.text(),
+                name: try row.text(),
+                health: try row.text(),
+                isReplaced: try row.bool()
             )
         }
+    }
+
+    private static func trouble(_ state: String) -> EngineFigures.Trouble {
+        state == "trouble" ? .trouble : state == "opening" ? .opening : .none
     }
 
     private func applicationFigures() async throws -> [EngineFigures.Application] {
         let result = try await query(
             """
             SELECT a.id, a.name, e.connector, coalesce(\(CircuitSQL.isOpen), false), coalesce(t.state, ''),
-                CASE WHEN isfinite(c.expires_at) THEN extract(epoch FROM c.expires_at - clock_timestamp())::double precision END,
                 EXISTS (SELECT FROM pushmta_engine.rate_limit r WHERE r.next_at > clock_timestamp() AND (r.application_id = a.id
                     OR r.external_account_id = a.external_account_id OR r.delivery_id IN (
-                        SELECT d.delivery_id FROM pushmta_engine.delivery_application d WHERE d.application_id = a.id)))
+                        SELECT d.delivery_id FROM pushmta_engine.delivery_application d WHERE d.application_id = a.id))),
+                CASE WHEN isfinite(c.expires_at) THEN extract(epoch FROM c.expires_at - clock_timestamp())::double precision END
             FROM pushmta_engine.application a
             LEFT JOIN pushmta_engine.external_account e ON e.id = a.external_account_id
             LEFT JOIN pushmta_engine.application_health h ON h.application_id = a.id
@@ -148,16 +152,15 @@ extension Store {
             ORDER BY a.name
             """
         )
-        return try all(result) { rows, row in
-            let trouble = try rows.text(row, 4)
-            return EngineFigures.Application(
-                id: try rows.int32(row, 0),
-                name: try rows.text(row, 1),
-                connector: try rows.textOrNil(row, 2).flatMap(Connector.init(rawValue:)),
-                isCircuitOpen: try rows.bool(row, 3),
-                trouble: trouble == "trouble" ? .trouble : trouble == "opening" ? .opening : .none,
-                isRateInUse: try rows.bool(row, 6),
-                credentialSeconds: try rows.doubleOrNil(row, 5)
+        return try all(result) { row in
+            EngineFigures.Application(
+                id: try row.int32(),
+                name: try row.text(),
+                connector: try row.textOrNil().flatMap(Connector.init(rawValue:)),
+                isCircuitOpen: try row.bool(),
+                trouble: Self.trouble(try row.text()),
+                isRateInUse: try row.bool(),
+                credentialSeconds: try row.doubleOrNil()
             )
         }
     }
@@ -174,12 +177,12 @@ extension Store {
             ORDER BY 1, 2
             """
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             EngineFigures.Quota(
-                scope: try rows.text(row, 0),
-                name: try rows.text(row, 1),
-                currentRate: try rows.double(row, 2),
-                granted: try rows.int64(row, 3)
+                scope: try row.text(),
+                name: try row.text(),
+                currentRate: try row.double(),
+                granted: try row.int64()
             )
         }
     }

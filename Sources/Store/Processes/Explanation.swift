@@ -36,15 +36,15 @@ extension Store {
         case .host(let id): values[2] = .text(id)
         }
         let result = try await query(Self.limitsSQL, values)
-        return try all(result) { rows, row in
+        return try all(result) { row in
             LimitRow(
-                subject: try rows.text(row, 0),
-                limit: try rows.text(row, 1),
-                now: try rows.text(row, 2),
-                most: try rows.text(row, 3),
-                setBy: try rows.text(row, 4),
-                binds: try rows.bool(row, 5),
-                why: try rows.text(row, 6)
+                subject: try row.text(),
+                limit: try row.text(),
+                now: try row.text(),
+                most: try row.text(),
+                setBy: try row.text(),
+                binds: try row.bool(),
+                why: try row.text()
             )
         }
     }

@@ -239,7 +239,7 @@ extension Store {
             """,
             [.text(host)]
         )
-        let ids = try all(found) { rows, row in try rows.text(row, 0) }
+        let ids = try all(found) { row in try row.text() }
         guard let id = ids.first else {
             throw StoreError(
                 .notFound,
@@ -306,40 +306,39 @@ extension Store {
         let result = try await query(
             """
             SELECT id::text, name, pid, version, schema_version, state, journal_folder, children, max_children, cores, load,
-                resident_bytes, journal_free_bytes, journal_replayed, alarm, started_at, heartbeat_age_seconds,
-                health, version_mixed, drain_requested, unknown, resent_after_ambiguity, late_outcomes,
-                alarm_remedy
+                resident_bytes, journal_free_bytes, journal_replayed, alarm, alarm_remedy, started_at, heartbeat_age_seconds,
+                health, version_mixed, drain_requested, unknown, resent_after_ambiguity, late_outcomes
             FROM pushmta.mta_host ORDER BY name, id
             """
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             HostRow(
                 report: HostReport(
-                    id: try rows.text(row, 0),
-                    name: try rows.text(row, 1),
-                    pid: try rows.int32(row, 2),
-                    version: try rows.text(row, 3),
-                    schemaVersion: try rows.int32(row, 4),
-                    state: try choice(rows, row, 5),
-                    journalFolder: try rows.text(row, 6),
-                    children: try rows.int32(row, 7),
-                    maxChildren: try rows.int32(row, 8),
-                    cores: try rows.int32(row, 9),
-                    load: try rows.double(row, 10),
-                    residentBytes: try rows.int64(row, 11),
-                    journalFreeBytes: try rows.int64(row, 12),
-                    journalReplayed: try rows.int64(row, 13),
-                    alarm: try rows.text(row, 14),
-                    alarmRemedy: try rows.text(row, 23)
+                    id: try row.text(),
+                    name: try row.text(),
+                    pid: try row.int32(),
+                    version: try row.text(),
+                    schemaVersion: try row.int32(),
+                    state: try row.choice(),
+                    journalFolder: try row.text(),
+                    children: try row.int32(),
+                    maxChildren: try row.int32(),
+                    cores: try row.int32(),
+                    load: try row.double(),
+                    residentBytes: try row.int64(),
+                    journalFreeBytes: try row.int64(),
+                    journalReplayed: try row.int64(),
+                    alarm: try row.text(),
+                    alarmRemedy: try row.text()
                 ),
-                startedAt: try rows.time(row, 15),
-                heartbeatAgeSeconds: try rows.double(row, 16),
-                health: try rows.text(row, 17),
-                isVersionMixed: try rows.bool(row, 18),
-                isDrainRequested: try rows.bool(row, 19),
-                unknown: try rows.int64(row, 20),
-                resentAfterAmbiguity: try rows.int64(row, 21),
-                lateOutcomes: try rows.int64(row, 22)
+                startedAt: try row.time(),
+                heartbeatAgeSeconds: try row.double(),
+                health: try row.text(),
+                isVersionMixed: try row.bool(),
+                isDrainRequested: try row.bool(),
+                unknown: try row.int64(),
+                resentAfterAmbiguity: try row.int64(),
+                lateOutcomes: try row.int64()
             )
         }
     }

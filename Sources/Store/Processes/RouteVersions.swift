@@ -94,6 +94,6 @@ extension Store {
             """,
             [.text(name)]
         )
-        return try all(rows) { rows, row in try rows.int64(row, 0) }
+        return try all(rows) { row in try row.int64() }
     }
 }

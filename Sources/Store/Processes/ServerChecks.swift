@@ -89,8 +89,8 @@ extension Store {
             PostgresStatement(Self.creatorsSQL), PostgresStatement(Self.ownerThatMakesRolesSQL),
         ])
         return SpareRights(
-            creators: try all(results[0]) { rows, row in
-                SpareRights.Creator(schema: try rows.text(row, 0), role: try rows.text(row, 1))
+            creators: try all(results[0]) { row in
+                SpareRights.Creator(schema: try row.text(), role: try row.text())
             },
             ownerThatMakesRoles: results[1].rowCount > 0 ? try results[1].text(0, 0) : nil
         )
@@ -143,12 +143,12 @@ extension Store {
     /// replica.
     public func replicas() async throws -> [ReplicaFacts] {
         let result = try await query(Self.replicasSQL)
-        return try all(result) { rows, row in
+        return try all(result) { row in
             ReplicaFacts(
-                name: try rows.text(row, 0),
-                syncState: try rows.text(row, 1),
-                lagSeconds: try rows.doubleOrNil(row, 2),
-                lagBytes: try rows.int64OrNil(row, 3)
+                name: try row.text(),
+                syncState: try row.text(),
+                lagSeconds: try row.doubleOrNil(),
+                lagBytes: try row.int64OrNil()
             )
         }
     }

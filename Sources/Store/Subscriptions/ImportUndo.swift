@@ -37,14 +37,14 @@ extension Store {
             WHERE i.started_at >= now() - interval '1 day' ORDER BY i.id DESC
             """
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             ImportEntry(
-                id: try rows.int64(row, 0),
-                application: try rows.text(row, 1),
-                source: try rows.text(row, 2),
-                startedAt: try rows.time(row, 3),
-                undoneAt: try rows.timeOrNil(row, 4),
-                changes: try rows.int64(row, 5)
+                id: try row.int64(),
+                application: try row.text(),
+                source: try row.text(),
+                startedAt: try row.time(),
+                undoneAt: try row.timeOrNil(),
+                changes: try row.int64()
             )
         }
     }

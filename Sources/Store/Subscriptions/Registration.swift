@@ -46,13 +46,13 @@ extension Store {
         let result = try await query(
             "SELECT a.id, a.name, a.platform, a.integration_key, a.parameters FROM pushmta_engine.registrable_applications() a"
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             RegistrableApplication(
-                id: try rows.int32(row, 0),
-                name: try rows.text(row, 1),
-                platform: try choice(rows, row, 2),
-                integrationKey: try rows.text(row, 3),
-                declarations: Self.declarations(try rows.text(row, 4))
+                id: try row.int32(),
+                name: try row.text(),
+                platform: try row.choice(),
+                integrationKey: try row.text(),
+                declarations: Self.declarations(try row.text())
             )
         }
     }

@@ -67,18 +67,18 @@ extension Store {
             """,
             [.textOrNull(application), .textOrNull(service), .int64(Int64(limit))]
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             SubscriptionRow(
-                id: try rows.int64(row, 0),
-                application: try rows.text(row, 1),
-                pushToken: try rows.text(row, 2),
-                userKey: try rows.text(row, 3),
-                enabled: try rows.bool(row, 4),
-                disabledReason: try rows.text(row, 5),
-                quarantineStatus: try rows.text(row, 6),
-                recipient: try rows.text(row, 7),
-                parameters: try rows.text(row, 8),
-                registeredAt: try rows.time(row, 9)
+                id: try row.int64(),
+                application: try row.text(),
+                pushToken: try row.text(),
+                userKey: try row.text(),
+                enabled: try row.bool(),
+                disabledReason: try row.text(),
+                quarantineStatus: try row.text(),
+                recipient: try row.text(),
+                parameters: try row.text(),
+                registeredAt: try row.time()
             )
         }
     }

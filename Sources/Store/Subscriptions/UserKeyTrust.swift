@@ -53,8 +53,8 @@ extension Store {
             "SELECT t.application_id, t.service_id, t.trust FROM pushmta_engine.registration_trust() t"
         )
         let keys = try await query("SELECT \(Self.proofKeyColumns) FROM pushmta_engine.registration_proof_keys() k")
-        let services = try all(trust) { rows, row in
-            (try rows.int32(row, 0), (service: try rows.int32(row, 1), trust: try choice(rows, row, 2) as UserKeyTrust))
+        let services = try all(trust) { row in
+            (try row.int32(), (service: try row.int32(), trust: try row.choice() as UserKeyTrust))
         }
         return RegistrationTrust(
             services: Dictionary(services, uniquingKeysWith: { first, _ in first }),
@@ -69,7 +69,7 @@ extension Store {
             "SELECT v.user_key_trust FROM pushmta_engine.service v WHERE v.id = $1",
             [.int32(row.id)]
         )
-        return try first(result, orThrow: "There is no service \"\(service)\".") { try Self.choice($0, $1, 0) }
+        return try first(result, orThrow: "There is no service \"\(service)\".") { try $0.choice() }
     }
 
     /// The keys of a service's proofs, by their ids.
@@ -187,15 +187,15 @@ extension Store {
     private static let proofKeyColumns =
         "k.id, k.service_id, k.key_id, k.algorithm, k.public_key, k.sealed, k.seal_key_id"
 
-    private static func proofKey(_ rows: PostgresResult, _ row: Int) throws -> ProofKeyRow {
+    private static func proofKey(_ row: inout RowReader) throws -> ProofKeyRow {
         ProofKeyRow(
-            id: try rows.int64(row, 0),
-            serviceID: try rows.int32(row, 1),
-            keyID: try rows.text(row, 2),
-            algorithm: try choice(rows, row, 3),
-            publicKey: rows.bytesOrNil(row, 4),
-            sealed: rows.bytesOrNil(row, 5),
-            sealKeyID: try rows.textOrNil(row, 6)
+            id: try row.int64(),
+            serviceID: try row.int32(),
+            keyID: try row.text(),
+            algorithm: try row.choice(),
+            publicKey: try row.bytesOrNil(),
+            sealed: try row.bytesOrNil(),
+            sealKeyID: try row.textOrNil()
         )
     }
 

@@ -118,13 +118,13 @@ extension Store {
             result,
             orThrow: "There is no delivery \(id).",
             hint: "pushmta delivery list shows the deliveries"
-        ) { rows, row in
+        ) { row in
             DeliveryTargeting(
-                isExplicit: try rows.bool(row, 0),
-                filter: try rows.textOrNil(row, 1),
-                hasRawSQL: try rows.bool(row, 2),
-                excludedLists: try rows.textArray(row, 3).compactMap(\.self),
-                seeds: rows.isNull(row, 4) ? nil : try rows.textArray(row, 4).compactMap(\.self)
+                isExplicit: try row.bool(),
+                filter: try row.textOrNil(),
+                hasRawSQL: try row.bool(),
+                excludedLists: try row.textArray(),
+                seeds: try row.textArrayOrNil()
             )
         }
     }

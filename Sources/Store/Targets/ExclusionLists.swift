@@ -110,7 +110,7 @@ extension Store {
             """,
             [.textArray(keys), .int64ArrayWithNulls(ids), .textArray(tokens)]
         )
-        return try all(result) { rows, row in Int(try rows.int64(row, 0)) - 1 }
+        return try all(result) { row in Int(try row.int64()) - 1 }
     }
 
     private static func arrays(_ people: Addressees) -> [PostgresValue] {
@@ -124,13 +124,13 @@ extension Store {
             SELECT l.name, l.label, l.user_keys, l.subscriptions, l.push_tokens FROM pushmta.exclusion_list l ORDER BY l.name
             """
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             ExclusionListRow(
-                name: try rows.text(row, 0),
-                label: try rows.text(row, 1),
-                userKeys: try rows.int64(row, 2),
-                subscriptions: try rows.int64(row, 3),
-                pushTokens: try rows.int64(row, 4)
+                name: try row.text(),
+                label: try row.text(),
+                userKeys: try row.int64(),
+                subscriptions: try row.int64(),
+                pushTokens: try row.int64()
             )
         }
     }
@@ -240,14 +240,14 @@ extension Store {
         return try all(result, Self.countedList)
     }
 
-    static func countedList(_ rows: PostgresResult, _ row: Int) throws -> CountedList {
+    static func countedList(_ row: inout RowReader) throws -> CountedList {
         CountedList(
-            id: try rows.int32(row, 0),
-            name: try rows.text(row, 1),
-            label: try rows.text(row, 2),
-            people: [try rows.int64(row, 3), try rows.int64(row, 4), try rows.int64(row, 5)],
-            isUsed: try rows.bool(row, 6),
-            changedAt: try rows.time(row, 7)
+            id: try row.int32(),
+            name: try row.text(),
+            label: try row.text(),
+            people: [try row.int64(), try row.int64(), try row.int64()],
+            isUsed: try row.bool(),
+            changedAt: try row.time()
         )
     }
 

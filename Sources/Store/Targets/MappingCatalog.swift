@@ -31,10 +31,10 @@ extension Store {
                 hint: "register a view of your own database's people"
             )
         }
-        let columns = try all(rows) { rows, row -> MappingColumn? in
+        let columns = try (0..<rows.rowCount).compactMap { row -> MappingColumn? in
             guard let column = try rows.textOrNil(row, 2) else { return nil }
             return MappingColumn(name: column, type: try rows.text(row, 3), keyCondition: try rows.text(row, 5))
-        }.compactMap(\.self)
+        }
         guard !columns.isEmpty else {
             throw StoreError(
                 .invalid,
@@ -88,22 +88,21 @@ extension Store {
     func missingColumns(of mappings: [Int32: TargetMapping]) async throws -> [Int32: [String: Int64]] {
         var missing: [Int32: [String: Int64]] = [:]
         let rows = try await query(Self.mappingUsersSQL)
-        for row in 0..<rows.rowCount {
-            let id = try rows.int32(row, rows.columnCount - 1)
-            guard let mapping = mappings[id] else { continue }
-            let application = try ApplicationRow(rows, row)
-            let delivery = try rows.int64(row, rows.columnCount - 4)
-            var names = Self.columns(
-                content: try rows.text(row, rows.columnCount - 3),
-                of: application,
-                delivery: delivery
+        let users = try rows.all { row in
+            (
+                application: try ApplicationRow(&row), delivery: try row.int64(), content: try row.text(),
+                filter: try row.textOrNil(), mapping: try row.int32()
             )
-            if let text = try rows.textOrNil(row, rows.columnCount - 2), let filter = try? TargetFilter(parsing: text) {
+        }
+        for user in users {
+            guard let mapping = mappings[user.mapping] else { continue }
+            var names = Self.columns(content: user.content, of: user.application, delivery: user.delivery)
+            if let filter = user.filter.flatMap({ try? TargetFilter(parsing: $0) }) {
                 names.formUnion(filter.mappingColumns)
             }
             let known = Set(mapping.columns.map(\.name))
             for name in names where !known.contains(name) {
-                missing[id, default: [:]][name] = min(delivery, missing[id]?[name] ?? .max)
+                missing[user.mapping, default: [:]][name] = min(user.delivery, missing[user.mapping]?[name] ?? .max)
             }
         }
         return missing

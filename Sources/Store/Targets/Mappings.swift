@@ -158,13 +158,13 @@ extension Store {
             "SELECT m.id, m.name, m.label, m.view_name, m.key_column FROM pushmta_engine.target_mapping m \(clause)",
             parameters
         )
-        return try all(result) { rows, row in
+        return try all(result) { row in
             MappingRow(
-                id: try rows.int32(row, 0),
-                name: try rows.text(row, 1),
-                label: try rows.text(row, 2),
-                view: try rows.text(row, 3),
-                keyColumn: try rows.text(row, 4)
+                id: try row.int32(),
+                name: try row.text(),
+                label: try row.text(),
+                view: try row.text(),
+                keyColumn: try row.text()
             )
         }
     }

@@ -1,0 +1,102 @@
+import PostgresClient
+
+/// Reads the columns of a row one after another, in the order of the statement.
+///
+/// Nobody has to count columns, and a statement cannot drift apart from what reads it: ``Store/all(_:_:)`` asks once for each answer whether
+/// all columns were read.
+struct RowReader {
+    private let result: PostgresResult
+    private let row: Int
+    private var column = 0
+
+    init(_ result: PostgresResult, row: Int) {
+        self.result = result
+        self.row = row
+    }
+
+    private mutating func next<T>(_ read: (PostgresResult, _ row: Int, _ column: Int) throws -> T) rethrows -> T {
+        defer { column += 1 }
+        return try read(result, row, column)
+    }
+
+    /// - Throws: `unexpectedAnswer` unless each column was read.
+    func end() throws {
+        guard column != result.columnCount else { return }
+        throw StoreError(
+            .unexpectedAnswer,
+            "A statement gives \(result.columnCount) columns, of which \(column) are read: \(result.name(0)), \(result.name(1))…"
+        )
+    }
+
+    /// What the next columns say, so many of them; nil, without reading them, if the first is NULL.
+    mutating func ifPresent<T>(_ count: Int, _ read: (inout RowReader) throws -> T) throws -> T? {
+        guard result.isNull(row, column) else { return try read(&self) }
+        column += count
+        return nil
+    }
+
+    /// A text that is a case of an enumeration.
+    mutating func choice<T: RawRepresentable<String>>() throws -> T {
+        defer { column += 1 }
+        return try Store.choice(result, row, column)
+    }
+
+    mutating func textArray() throws -> [String] { try next { try $0.textArray($1, $2).compactMap(\.self) } }
+
+    mutating func textArrayOrNil() throws -> [String]? { try ifPresent(1) { try $0.textArray() } }
+
+    mutating func date() throws -> Int32 { try next { try $0.date($1, $2) } }
+
+    mutating func int16() throws -> Int16 { try next { try $0.int16($1, $2) } }
+
+    mutating func int16OrNil() throws -> Int16? { try next { try $0.int16OrNil($1, $2) } }
+
+    mutating func int32() throws -> Int32 { try next { try $0.int32($1, $2) } }
+
+    mutating func int32OrNil() throws -> Int32? { try next { try $0.int32OrNil($1, $2) } }
+
+    mutating func int64() throws -> Int64 { try next { try $0.int64($1, $2) } }
+
+    mutating func int64OrNil() throws -> Int64? { try next { try $0.int64OrNil($1, $2) } }
+
+    mutating func double() throws -> Double { try next { try $0.double($1, $2) } }
+
+    mutating func doubleOrNil() throws -> Double? { try next { try $0.doubleOrNil($1, $2) } }
+
+    mutating func bool() throws -> Bool { try next { try $0.bool($1, $2) } }
+
+    mutating func boolOrNil() throws -> Bool? { try next { try $0.boolOrNil($1, $2) } }
+
+    mutating func text() throws -> String { try next { try $0.text($1, $2) } }
+
+    mutating func textOrNil() throws -> String? { try next { try $0.textOrNil($1, $2) } }
+
+    mutating func bytes() throws -> [UInt8] { try next { try $0.bytes($1, $2) } }
+
+    mutating func bytesOrNil() throws -> [UInt8]? { next { $0.bytesOrNil($1, $2) } }
+
+    mutating func time() throws -> DatabaseTime { try next { try $0.time($1, $2) } }
+
+    mutating func timeOrNil() throws -> DatabaseTime? { try next { try $0.timeOrNil($1, $2) } }
+}
+
+extension PostgresResult {
+    /// The first row.
+    func one<T>(_ read: (inout RowReader) throws -> T) throws -> T { try value(ofRow: 0, read) }
+
+    /// The first row; nil if there is none.
+    func oneOrNil<T>(_ read: (inout RowReader) throws -> T) throws -> T? { rowCount > 0 ? try one(read) : nil }
+
+    /// All rows.
+    func all<T>(_ read: (inout RowReader) throws -> T) throws -> [T] {
+        try (0..<rowCount).map { row in try value(ofRow: row, read) }
+    }
+
+    private func value<T>(ofRow row: Int, _ read: (inout RowReader) throws -> T) throws -> T {
+        var reader = RowReader(self, row: row)
+        let value = try read(&reader)
+        // All rows of an answer have the same columns.
+        if row == 0 { try reader.end() }
+        return value
+    }
+}
