@@ -45,6 +45,7 @@
 import Logging
 import OperatingSystem
 import ProcessEvents
+import PushCore
 import Store
 import SystemPackage
 
@@ -112,10 +113,10 @@ public final class Supervisor: Sendable {
         // A child that dies closes the pipe we may be writing to; that must be an error of the write, not the end of us.
         signal(SIGPIPE, SIG_IGN)
         let folder = try HostFolder.open(
-            FilePath(settings.workingPath),
+            FilePath(settings.mta.workingPath),
             owner: "\(settings.hostName.isEmpty ? "this host" : settings.hostName), process \(getpid())"
         )
-        let executable = try ExecutablePath.resolve(settings.executablePath)
+        let executable = try ExecutablePath.resolve(settings.mta.master.executablePath)
         logger.event(.processStarted, "Supervisor started, host \(folder.hostID), folder \(folder.path)")
         let loop = SupervisorLoop(self, folder: folder, executable: executable, tell: tell)
         // It serves from here on: a database that is away is waited for, and is no reason to start it again.

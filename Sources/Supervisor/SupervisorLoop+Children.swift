@@ -61,12 +61,12 @@ extension SupervisorLoop {
             installationID: installationID.withLock { $0.isEmpty ? nil : $0 },
             globalOptions: settings.globalOptions + leaseOptions + (isStanding ? settings.standingOptions : [])
         )
-        let own = settings.executablePath
+        let own = settings.mta.master.executablePath
         return ChildLaunch(
             executable: own.isEmpty ? executable : FilePath(own),
             arguments: arguments.commandLine,
             killDelay: .seconds(settings.killDelaySec),
-            drainTime: .seconds(settings.drainTimeSec)
+            drainTime: .seconds(settings.mta.master.drainTimeoutSec)
         )
     }
 
@@ -79,7 +79,7 @@ extension SupervisorLoop {
 extension SupervisorLoop {
     /// Records how a child of ours ended and recovers what it left, however long the database takes to come back.
     func recover(_ generation: Int32, _ end: ChildEnd) async {
-        var pause = BackOff.database(longest: .seconds(settings.withLock(\.dataBaseRetryDelaySec)))
+        var pause = BackOff.database(longest: .seconds(settings.withLock(\.mta.master.dataBaseRetryDelaySec)))
         while !Task.isCancelled, let child = registry[generation], let id = child.childID {
             let time = pause.next()
             let problem = "What child \(id) left is not recovered, next attempt in \(time.pauseText)"

@@ -62,7 +62,7 @@ extension SupervisorLoop {
     private func duties(_ stores: HostStores, _ reporter: HostReporter) -> [Duty] {
         let sweep = LeaseSweep(
             store: stores.main,
-            lease: .seconds(settings.withLock(\.leaseSec)),
+            lease: .seconds(settings.withLock(\.mta.lease.durationSec)),
             logger: logger,
             ownDead: { await self.isOwnDead($0) }
         )
@@ -144,7 +144,7 @@ extension SupervisorLoop {
         Duty(
             name: name,
             event: event,
-            longestPause: .seconds(settings.withLock(\.dataBaseRetryDelaySec)),
+            longestPause: .seconds(settings.withLock(\.mta.master.dataBaseRetryDelaySec)),
             logger: logger,
             round: round
         )
@@ -154,7 +154,7 @@ extension SupervisorLoop {
     var pollInterval: Duration {
         let now = condition.current
         if now.hasWork || now.hasOpenDeliveries || now.children > 0 { return Self.workInterval }
-        return .seconds(settings.withLock(\.dataBasePoolPeriodSec))
+        return .seconds(settings.withLock(\.mta.master.dataBasePoolPeriodSec))
     }
 
     private func preparation(_ stores: HostStores) -> Duty {
@@ -250,7 +250,7 @@ extension SupervisorLoop {
     /// where none was set up.
     func applyTokenEvents(_ store: Store) async throws -> Duration {
         if try await store.isFeedbackWorkerActing() { return Self.tokenInterval }
-        let rules = settings.withLock(\.quarantine)
+        let rules = settings.withLock(\.mta.quarantine)
         let decided = try await store.applyTokenEvents(limit: Self.restLimit, rules: rules)
         return decided >= Self.restLimit ? .zero : min(pollInterval, Self.tokenInterval)
     }

@@ -136,7 +136,9 @@ final class SupervisorLoop: Sendable {
         var restart = DailyMoment()
         while !Task.isCancelled {
             tell(.tick)
-            if restart.hasCome(TimeOfDay(settings.withLock(\.processRestartTime)), at: .now()) { tell(.restartDue) }
+            if restart.hasCome(TimeOfDay(settings.withLock(\.mta.master.processRestartTime)), at: .now()) {
+                tell(.restartDue)
+            }
             try? await Task.sleep(for: Self.tickInterval)
         }
     }
@@ -218,7 +220,7 @@ extension SupervisorLoop {
         level: Logger.Level = .warning,
         _ attempt: @Sendable () async throws -> Result
     ) async -> Result? {
-        var pause = BackOff.database(longest: .seconds(settings.withLock(\.dataBaseRetryDelaySec)))
+        var pause = BackOff.database(longest: .seconds(settings.withLock(\.mta.master.dataBaseRetryDelaySec)))
         while !Task.isCancelled {
             do {
                 return try await attempt()

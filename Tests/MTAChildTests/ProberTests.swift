@@ -77,11 +77,27 @@ import Testing
         }
     }
 
+    @Test func aDatabaseThatFailsIsAskedAgainWithTheNextProbe() {
+        var prober = prober()
+        sent(&prober, at: .zero)
+        _ = prober.handle(.looked, view(deliveries: [4]), at: .seconds(1))
+        guard case .pausing(let until) = prober.state else {
+            Issue.record("\(prober.state)")
+            return
+        }
+        _ = prober.handle(.looked, view(), at: until)
+        #expect(prober.handle(.pinged(true), view(), at: until) == [.claim(except: [4])])
+        #expect(prober.handle(.claimFailed, view(), at: until) == [.tell(reason: nil, nextProbeIn: nil), .giveBack])
+    }
+
     @Test func whatHasExpiredUnsentIsReplaced() {
         var prober = prober()
         sent(&prober, at: .zero)
-        #expect(prober.handle(.looked, view(mayProbe: true), at: .zero) == [.claim(except: [])])
-        #expect(prober.handle(.claimed(true), view(mayProbe: true, hasNothing: false), at: .zero) == [])
+        // Many may have expired: the database is not asked without a pause.
+        #expect(prober.handle(.looked, view(mayProbe: true), at: .milliseconds(49)) == [])
+        #expect(prober.nextLook(view(mayProbe: true)) == Prober.claimPause)
+        #expect(prober.handle(.looked, view(mayProbe: true), at: Prober.claimPause) == [.claim(except: [])])
+        #expect(prober.handle(.claimed(true), view(mayProbe: true, hasNothing: false), at: Prober.claimPause) == [])
         #expect(prober.state == .probing, "the permission is still there")
     }
 

@@ -42,7 +42,7 @@ struct GatewayProber: Sendable {
                 return .claimed(try await claimer.claimTroubleProbe(except: tried))
             } catch {
                 logger.failure("a message to probe with could not be claimed", of: error)
-                return .claimed(false)
+                return .claimFailed
             }
         case .allow: sender.perform(.probe)
         case .tell(let reason, let pause): await tell(reason, nextProbeIn: pause)

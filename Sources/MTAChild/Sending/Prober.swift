@@ -26,6 +26,8 @@ struct Prober: Sendable {
         case pinged(Bool)
         /// Whether there was a part to probe with.
         case claimed(Bool)
+        /// The database could not be asked for one.
+        case claimFailed
         /// Something has happened, or time has passed.
         case looked
         /// This child is to go.
@@ -52,6 +54,8 @@ struct Prober: Sendable {
     static let lease = Duration.seconds(15)
     /// A child that has had nothing to probe with for so long leaves its place to others; one that has something to send probes with it.
     static let idleLimit = Duration.seconds(60)
+    /// Between two claims for one probe, where what was claimed has expired: there may be many of these.
+    static let claimPause = Duration.milliseconds(50)
     /// What a connection that does not answer is, for people.
     static let silentConnection = "a connection is open and does not answer a PING"
 
@@ -62,6 +66,8 @@ struct Prober: Sendable {
     private var lastRefusal: Duration
     /// When the database was last told.
     private var lastWord: Duration
+    /// When a part was last asked for.
+    private var lastClaim: Duration?
     private var random: any RandomNumberGenerator & Sendable
 
     /// - Parameters:
@@ -78,6 +84,7 @@ struct Prober: Sendable {
         let word = lastWord + Self.heartbeat
         return switch state {
         case .pausing(let until): min(word, until)
+        case .probing where view.mayProbe && view.hasNothing: min(word, nextClaim)
         case .probing: min(word, view.awaitedUntil ?? word)
         case .pinging, .claiming, .over, .leaving: word
         }
@@ -91,6 +98,8 @@ struct Prober: Sendable {
         return actions
     }
 
+    private var nextClaim: Duration { lastClaim.map { $0 + Self.claimPause } ?? .zero }
+
     private var isWaiting: Bool {
         switch state {
         case .probing, .pausing: true
@@ -101,9 +110,9 @@ struct Prober: Sendable {
     private mutating func take(_ event: Event, _ view: ProbeView, _ moment: Duration, _ actions: inout [Action]) {
         switch (state, event) {
         case (.over, _), (.leaving, _): return
-        case (_, .drained): leave(isIdle: false, &actions)
         // The answer to the last probe came late, or another child probes.
         case _ where !view.isProber: state = .over
+        case (_, .drained): leave(isIdle: false, &actions)
         case (.pinging, .pinged(true)) where !view.hasNothing: allow(&actions)
         case (.pinging, .pinged(true)): claim(isFirst: true, view, moment, &actions)
         case (.pinging, .pinged(false)): end(refusal: Self.silentConnection, view, moment, &actions)
@@ -114,7 +123,7 @@ struct Prober: Sendable {
             tried = []
             state = .claiming(isFirst: isFirst)
             actions.append(.claim(except: []))
-        case (.claiming, .claimed(false)): end(refusal: nil, view, moment, &actions)
+        case (.claiming, .claimed(false)), (.claiming, .claimFailed): end(refusal: nil, view, moment, &actions)
         case (.probing, .looked): look(view, moment, &actions)
         case (.pausing(let until), .looked) where moment >= until:
             state = .pinging
@@ -132,6 +141,7 @@ struct Prober: Sendable {
         // What goes back may be all that there is.
         guard !view.isReleasing else { return end(refusal: nil, view, moment, &actions) }
         state = .claiming(isFirst: isFirst)
+        lastClaim = moment
         actions.append(.claim(except: tried))
     }
 
@@ -139,7 +149,7 @@ struct Prober: Sendable {
         tried.formUnion(view.deliveries)
         if !view.mayProbe {
             if !view.isAwaited { end(refusal: view.reason, view, moment, &actions) }
-        } else if view.hasNothing {
+        } else if view.hasNothing, moment >= nextClaim {
             // What was claimed has expired, say: the next one is the probe.
             claim(isFirst: false, view, moment, &actions)
         }

@@ -34,24 +34,18 @@ actor LeaseSweep {
     /// one; it stays lost, and the next look tries again.
     func look() async throws {
         let now = ContinuousClock.now
-        let leases = try await leases()
-        let byPart = Dictionary(leases.map { ($0.partID, $0) }, uniquingKeysWith: { first, _ in first })
-        let lost = watcher.observe(
-            leases.map { LeaseSighting(partID: $0.partID, token: $0.token, renewal: $0.renewal) },
-            at: now
-        )
-        var trouble: (any Error)?
+        let lost = watcher.observe(try await leases(), at: now)
+        var failure: (any Error)?
         var taken: [LeaseObservation] = []
-        for sighting in lost {
-            guard let observation = byPart[sighting.partID] else { continue }
+        for lease in lost {
             do {
-                if try await take(observation) { taken.append(observation) }
+                if try await take(lease) { taken.append(lease) }
             } catch {
-                trouble = error
+                failure = error
             }
         }
         await tell(taken)
-        if let trouble { throw trouble }
+        if let failure { throw failure }
     }
 
     private func leases() async throws -> [LeaseObservation] {
@@ -107,7 +101,7 @@ actor LeaseSweep {
 /// makes the watch slower and does not set it back.
 struct LeaseWatcher: Sendable {
     private struct Watch: Sendable {
-        var sighting: LeaseSighting
+        var lease: LeaseObservation
         /// For how long it has been seen like this.
         var unchanged: Duration
     }
@@ -128,20 +122,22 @@ struct LeaseWatcher: Sendable {
     /// Takes all the leases of one look at the database and returns those that may be taken from their owner.
     ///
     /// - Parameter now: when the look began, so that the time of the query itself counts for the owner.
-    mutating func observe(_ sightings: [LeaseSighting], at now: ContinuousClock.Instant) -> [LeaseSighting] {
+    mutating func observe(_ leases: [LeaseObservation], at now: ContinuousClock.Instant) -> [LeaseObservation] {
         let step = lastLook.map { min(max(now - $0, .zero), longestStep) } ?? .zero
         lastLook = now
         var present: [Int64: Watch] = [:]
-        present.reserveCapacity(sightings.count)
-        for sighting in sightings {
-            let known = watched[sighting.partID]
-            let unchanged = known?.sighting == sighting ? (known?.unchanged ?? .zero) + step : .zero
-            present[sighting.partID] = Watch(sighting: sighting, unchanged: unchanged)
+        present.reserveCapacity(leases.count)
+        for seen in leases {
+            let known = watched[seen.partID]
+            // Whose it is follows from the token.
+            let isSame = known.map { $0.lease.token == seen.token && $0.lease.renewal == seen.renewal } ?? false
+            let unchanged = isSame ? (known?.unchanged ?? .zero) + step : .zero
+            present[seen.partID] = Watch(lease: seen, unchanged: unchanged)
         }
         watched = present
         return present.values
             .filter { $0.unchanged >= lease }
-            .map(\.sighting)
+            .map(\.lease)
             .sorted { $0.partID < $1.partID }
     }
 
@@ -150,11 +146,4 @@ struct LeaseWatcher: Sendable {
         watched.removeAll()
         lastLook = nil
     }
-}
-
-/// What a supervisor sees of one part's lease.
-struct LeaseSighting: Sendable, Hashable {
-    var partID: Int64
-    var token: Int64
-    var renewal: Int64
 }

@@ -55,7 +55,7 @@ actor PreparationDuty {
         self.store = store
         self.slowStore = slowStore
         self.hostID = hostID
-        self.settings = settings.preparation
+        self.settings = settings.mta.preparation
         self.logger = logger
         self.isClaiming = isClaiming
         self.chunkMade = chunkMade

@@ -118,7 +118,7 @@ actor JournalRecovery {
     ) async -> (missing: Set<Int64>, trouble: (any Error)?) {
         var missing: Set<Int64> = []
         var trouble: (any Error)?
-        for claim in summary.claims.sorted(by: { $0.part < $1.part }) {
+        for claim in summary.claims.sorted() {
             do {
                 try await storeFacts(summary.results(claim).facts, claim, of: child)
             } catch {
@@ -129,7 +129,7 @@ actor JournalRecovery {
         return (missing, trouble)
     }
 
-    private func storeFacts(_ facts: [JournalAnswer], _ claim: JournalSummary.Claim, of child: Int64) async throws {
+    private func storeFacts(_ facts: [JournalAnswer], _ claim: PartToken, of child: Int64) async throws {
         for start in stride(from: 0, to: facts.count, by: Self.batchSize) {
             let batch = facts[start..<min(start + Self.batchSize, facts.count)]
             // The connection is the supervisor's for heartbeats and the look for work, too: what is locked is tried again.

@@ -3,12 +3,6 @@ import Store
 
 /// What a dead child's journal says about each part it held: facts to store, and what is open.
 struct JournalSummary: Sendable {
-    /// A part under the token with which the child held it.
-    struct Claim: Sendable, Hashable {
-        var part: Int64
-        var token: Int64
-    }
-
     /// What became of one part's messages, as far as the journal knows.
     struct Results: Sendable, Equatable {
         /// Messages that were about to be sent and of which nobody knows more, in ascending order.
@@ -26,24 +20,24 @@ struct JournalSummary: Sendable {
         case unsent
     }
 
-    private var messages: [Claim: [Int32: MessageState]] = [:]
+    private var messages: [PartToken: [Int32: MessageState]] = [:]
     /// The parts that the journal speaks of and that were not closed.
-    var claims: Set<Claim> { Set(messages.keys) }
+    var claims: Set<PartToken> { Set(messages.keys) }
     var isEmpty: Bool { messages.isEmpty }
 
     /// Takes the next record, in the journal's order: a later one about the same message counts.
     mutating func add(_ record: JournalRecord) {
         switch record {
         case .intent(let part, let token, let ranges):
-            let claim = Claim(part: part, token: token)
+            let claim = PartToken(part: part, token: token)
             for range in ranges {
                 for sequence in range { messages[claim, default: [:]][sequence] = .underWay }
             }
         case .answers(let part, let token, _, let answers):
-            let claim = Claim(part: part, token: token)
+            let claim = PartToken(part: part, token: token)
             for answer in answers { messages[claim, default: [:]][answer.sequence] = Self.state(answer) }
         case .closed(let part, let token):
-            messages[Claim(part: part, token: token)] = nil
+            messages[PartToken(part: part, token: token)] = nil
         }
     }
 
@@ -57,7 +51,7 @@ struct JournalSummary: Sendable {
     }
 
     /// What the journal says of one part; nothing if it does not speak of it.
-    func results(_ claim: Claim) -> Results {
+    func results(_ claim: PartToken) -> Results {
         var results = Results()
         for (sequence, state) in (messages[claim] ?? [:]).sorted(by: { $0.key < $1.key }) {
             switch state {
@@ -93,7 +87,7 @@ extension PartRecovery {
 
 extension OutcomeBatch {
     /// Final answers of one part, out of a journal; whose they are the store reads from the part's target.
-    init(_ claim: JournalSummary.Claim, _ facts: some Collection<JournalAnswer>) {
+    init(_ claim: PartToken, _ facts: some Collection<JournalAnswer>) {
         self.init(capacity: facts.count)
         for fact in facts {
             append(

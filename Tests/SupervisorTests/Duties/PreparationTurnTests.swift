@@ -81,10 +81,10 @@ import Testing
         isClaiming: @escaping @Sendable () -> Bool = { true },
         chunkMade: @escaping @Sendable (ChunkResult) -> Void = { _ in }
     ) -> PreparationDuty {
-        var settings = SupervisorSettings()
-        settings.preparation.messagesPerPart = 10
-        settings.preparation.partsPerChunk = 4
-        settings.preparation.maxReadyParts = maxReadyParts
+        var settings = SupervisorSettings(Settings())
+        settings.mta.preparation.messagesPerPart = 10
+        settings.mta.preparation.partsPerChunk = 4
+        settings.mta.preparation.maxReadyParts = maxReadyParts
         return PreparationDuty(
             store: store,
             slowStore: store,

@@ -1,10 +1,11 @@
 import PushCore
+import Store
 import Testing
 
 @testable import Supervisor
 
 @Suite struct JournalSummaryTests {
-    private let claim = JournalSummary.Claim(part: 7, token: 2)
+    private let claim = PartToken(part: 7, token: 2)
 
     private func answers(_ answers: JournalAnswer...) -> JournalRecord {
         .answers(part: 7, token: 2, timeMilliseconds: 0, answers)

@@ -1,11 +1,12 @@
+import Store
 import Testing
 
 @testable import Supervisor
 
 @Suite struct LeaseWatcherTests {
     private let time = ManualTime()
-    private func lease(_ part: Int64, token: Int64 = 1, renewal: Int64 = 0) -> LeaseSighting {
-        LeaseSighting(partID: part, token: token, renewal: renewal)
+    private func lease(_ part: Int64, token: Int64 = 1, renewal: Int64 = 0) -> LeaseObservation {
+        LeaseObservation(partID: part, owner: 1, hostID: "host", token: token, renewal: renewal)
     }
 
     /// Looks every two seconds over a span of time and returns when a part was first found to be lost.
@@ -13,7 +14,7 @@ import Testing
         of part: Int64,
         _ watcher: inout LeaseWatcher,
         seconds: ClosedRange<Int>,
-        _ seen: (Int) -> [LeaseSighting]
+        _ seen: (Int) -> [LeaseObservation]
     ) -> Int? {
         for second in stride(from: seconds.lowerBound, through: seconds.upperBound, by: 2) {
             let lost = watcher.observe(seen(second), at: time[Double(second)])

@@ -1,4 +1,5 @@
 import ProcessProtocol
+import PushCore
 import Testing
 
 @testable import Supervisor
@@ -120,9 +121,9 @@ import Testing
 
     @Test func aLoweredMaximumIsReachedChildByChild() {
         var harness = running()
-        var settings = SupervisorSettings()
-        settings.maxSpareServers = 1
-        settings.maxSmallChildren = 0
+        var settings = SupervisorSettings(Settings())
+        settings.mta.master.maxSpareServers = 1
+        settings.mta.master.maxSmallChildren = 0
         #expect(harness.at(2, .reload(settings)) == [.command(generation: 1, .drain, detail: nil)])
         let gone = harness.gone(3, 1, .exited(status: 0))
         #expect(gone.contains(.spawn(generation: 3, PlanHarness.droid)), "the other one is replaced")

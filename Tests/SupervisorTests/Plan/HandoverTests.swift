@@ -1,4 +1,5 @@
 import ProcessProtocol
+import PushCore
 import Testing
 
 @testable import Supervisor
@@ -25,7 +26,7 @@ import Testing
     @Test(arguments: [true, false])
     func eachReplacementProvesItselfBeforeItsPredecessorLeaves(isReload: Bool) {
         var harness = running()
-        let event = isReload ? SupervisorEvent.reload(SupervisorSettings()) : .restartDue
+        let event = isReload ? SupervisorEvent.reload(SupervisorSettings(Settings())) : .restartDue
         #expect(harness.at(2, event) == spawn(3, PlanHarness.push), "in a place above the maximum")
         #expect(harness.status(3, 3, parts: 1, progress: 1).isEmpty, "it has sent nothing yet")
         #expect(harness.status(4, 3, parts: 1, sent: 5, progress: 2) == [drain(1)])

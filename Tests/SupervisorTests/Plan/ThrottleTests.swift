@@ -1,4 +1,5 @@
 import ProcessProtocol
+import PushCore
 import Store
 import Testing
 
@@ -147,8 +148,8 @@ import Testing
         harness.start(work)
         harness.status(1, 1, .idle)
         #expect(harness.gone(2, 1, .exited(status: 0)).contains(.spawn(generation: 2, PlanHarness.push)))
-        var settings = SupervisorSettings()
-        settings.maxSpareServers = 1
+        var settings = SupervisorSettings(Settings())
+        settings.mta.master.maxSpareServers = 1
         #expect(harness.at(3, .reload(settings)) == [.spawn(generation: 3, PlanHarness.push)])
         #expect(harness.status(4, 3, .idle) == [.command(generation: 2, .drain, detail: nil)])
         harness.gone(5, 2, .signalled(11))

@@ -111,7 +111,7 @@ import Darwin
         default: header.installationID = UUID()
         }
         let part = try await site.holdPart(child: child, header: header)
-        try await site.running(site.supervisor { $0.leaseSec = 3_600 }) {
+        try await site.running(site.supervisor { $0.mta.lease.durationSec = 3_600 }) {
             let alarm = "SELECT alarm LIKE 'child-\(child).journal.foreign%' FROM pushmta_engine.mta_host"
             try await site.wait(for: "true", from: alarm)
         }
@@ -126,7 +126,7 @@ import Darwin
         let child = try await firstRun(site)
         let part = try await site.holdPart(child: child)
         try site.folder.write([UInt8](repeating: 0x55, count: 500), to: "host/child-\(child).journal")
-        try await site.running(site.supervisor { $0.leaseSec = 1 }) {
+        try await site.running(site.supervisor { $0.mta.lease.durationSec = 1 }) {
             try await site.waitUntilReady(part)
             try await site.wait { site.folder.contains("host/child-\(child).journal.unreadable") }
         }
@@ -272,7 +272,7 @@ import Darwin
     @Test func aPartOfALostHostIsTaken() async throws {
         let site = try await SupervisorSite.make()
         _ = try await site.startDelivery()
-        try await site.running(site.supervisor { $0.leaseSec = 1 }) {
+        try await site.running(site.supervisor { $0.mta.lease.durationSec = 1 }) {
             let own = try await firstChild(site)
             let id = try await site.lostChild(like: own)
             let part = try await site.holdPart(child: id)

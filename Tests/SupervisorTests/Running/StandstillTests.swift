@@ -49,7 +49,7 @@ import Darwin
         let second = try await site.holdPart(child: lost)
         #expect(first.id < second.id && first.deliveryID != second.deliveryID)
         let holder = try await lock(site, first)
-        try await site.running(site.supervisor { $0.leaseSec = 1 }) {
+        try await site.running(site.supervisor { $0.mta.lease.durationSec = 1 }) {
             try await site.wait(for: "ready", from: state(second), within: .seconds(20))
             #expect(try await site.value(state(first)) == "claimed")
             try await holder.run(script: "COMMIT")
@@ -68,7 +68,7 @@ import Darwin
         try site.folder.write(bytes, to: "host/child-\(own).journal")
         let rows = "SELECT count(*) FROM pushmta_engine.broad_log"
         let holder = try await lock(site, parts[0])
-        try await site.running(site.supervisor { $0.leaseSec = 3_600 }) {
+        try await site.running(site.supervisor { $0.mta.lease.durationSec = 3_600 }) {
             try await site.wait(for: "ready", from: state(parts[1]), within: .seconds(20))
             #expect(try await site.value(rows) == "2")
             #expect(try await site.value(state(parts[0])) == "claimed", "its answers are not stored yet")
@@ -85,11 +85,11 @@ import Darwin
         let site = try await SupervisorSite.make()
         _ = try await site.startDelivery()
         let supervisor = site.supervisor {
-            $0.leaseSec = 15
-            $0.leaseRenewalSec = 4
+            $0.mta.lease.durationSec = 15
+            $0.mta.lease.renewalSec = 4
         } reread: {
-            $0.leaseSec = 60
-            $0.leaseRenewalSec = 25
+            $0.mta.lease.durationSec = 60
+            $0.mta.lease.renewalSec = 25
         }
         try await site.running(supervisor) {
             try await site.wait(for: "1", from: alive)
@@ -105,7 +105,7 @@ import Darwin
     @Test func aJournalThatCannotBeReadLeavesItsPartsToTheirLeases() async throws {
         let site = try await SupervisorSite.make()
         _ = try await site.startDelivery()
-        try await site.running(site.supervisor { $0.leaseSec = 2 }) {
+        try await site.running(site.supervisor { $0.mta.lease.durationSec = 2 }) {
             let own = try await firstChild(site)
             let pidFile = "host/child-\(own).journal.pid"
             try await site.wait { site.folder.contains(pidFile) }
@@ -154,8 +154,8 @@ import Darwin
         try await site.finish(ended)
         #expect(try await site.store.deliveryProgress(ended.deliveryID).state == .inProgress, "nobody has looked")
         let settings: (inout SupervisorSettings) -> Void = {
-            $0.dataBasePoolPeriodSec = 3_600
-            $0.leaseSec = 3_600
+            $0.mta.master.dataBasePoolPeriodSec = 3_600
+            $0.mta.lease.durationSec = 3_600
         }
         try await site.running(site.supervisor(settings)) {
             let listening = """

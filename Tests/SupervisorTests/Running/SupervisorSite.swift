@@ -75,14 +75,16 @@ final class SupervisorSite: Sendable {
         reread: (inout SupervisorSettings) -> Void = { _ in },
         lockTimeout: Int = Store.lockTimeoutMilliseconds
     ) -> Supervisor {
-        var settings = SupervisorSettings()
-        settings.workingPath = folder.path.appending("host").string
+        var settings = SupervisorSettings(Settings())
+        settings.mta.workingPath = folder.path.appending("host").string
         settings.hostName = "test"
         settings.version = "1.2.3"
-        settings.executablePath = ScriptFile.path(in: folder).string
+        settings.mta.master.executablePath = ScriptFile.path(in: folder).string
         settings.globalOptions = ["--config", "some file"]
-        settings.dataBaseRetryDelaySec = 1
+        settings.mta.master.dataBaseRetryDelaySec = 1
         settings.killDelaySec = 1
+        settings.mta.master.processRestartTime = ""
+        settings.metrics = .off
         change(&settings)
         let database = database
         var changed = settings

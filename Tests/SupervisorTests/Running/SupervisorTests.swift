@@ -26,7 +26,7 @@ import Testing
         #expect(line.bootID == BootID.current())
         #expect(try await line.installationID == site.store.installationID())
         #expect(line.connector == .iosHTTP2)
-        #expect(line.globalOptions == ["--config", "some", "file"] + SupervisorSettings().leaseOptions)
+        #expect(line.globalOptions == ["--config", "some", "file"] + SupervisorSettings(Settings()).leaseOptions)
         #expect(try await site.value("SELECT exit_reason FROM pushmta_engine.mta_child") == "drained")
         #expect(try await site.value("SELECT state FROM pushmta_engine.mta_host") == "stopped")
         #expect(try await site.value("SELECT version FROM pushmta_engine.mta_host") == "1.2.3")
@@ -52,7 +52,7 @@ import Testing
 
     @Test func aNotificationIsHeardAtOnce() async throws {
         let site = try await SupervisorSite.make()
-        try await site.running(site.supervisor { $0.dataBasePoolPeriodSec = 3_600 }) {
+        try await site.running(site.supervisor { $0.mta.master.dataBasePoolPeriodSec = 3_600 }) {
             try await site.waitUntilRunning()
             let listening = """
                 SELECT count(*) > 0 FROM pg_stat_activity
@@ -88,8 +88,8 @@ import Testing
         let first = try await site.startDelivery()
         let second = try await site.startDelivery()
         let settings: (inout SupervisorSettings) -> Void = { settings in
-            settings.preparation.messagesPerPart = 10
-            settings.preparation.partsPerChunk = 2
+            settings.mta.preparation.messagesPerPart = 10
+            settings.mta.preparation.partsPerChunk = 2
         }
         try await site.running(site.supervisor(settings)) {
             for id in [first, second] {
@@ -108,9 +108,9 @@ import Testing
         let first = try await site.startDelivery()
         let second = try await site.startDelivery()
         let settings: (inout SupervisorSettings) -> Void = { settings in
-            settings.preparation.messagesPerPart = 10
-            settings.preparation.partsPerChunk = 2
-            settings.preparation.maxReadyParts = 4
+            settings.mta.preparation.messagesPerPart = 10
+            settings.mta.preparation.partsPerChunk = 2
+            settings.mta.preparation.maxReadyParts = 4
         }
         let ready =
             "SELECT string_agg(n::text, ' ' ORDER BY id) FROM (SELECT d.id, count(p.id) AS n FROM pushmta_engine.delivery d"
@@ -159,7 +159,7 @@ import Testing
     @Test func aMissingExecutableIsRecorded() async throws {
         let site = try await SupervisorSite.make()
         _ = try await site.startDelivery()
-        try await site.running(site.supervisor { $0.executablePath = "/nowhere/pushmta" }) {
+        try await site.running(site.supervisor { $0.mta.master.executablePath = "/nowhere/pushmta" }) {
             try await site.wait(for: "not_started", from: "SELECT exit_reason FROM pushmta_engine.mta_child")
         }
         let detail = try await site.value("SELECT exit_detail FROM pushmta_engine.mta_child")
@@ -227,8 +227,9 @@ import Testing
 
     @Test func aSupervisorThatNeverSawItsDatabaseEndsWhenAsked() async throws {
         let folder = try TemporaryFolder()
-        var settings = SupervisorSettings()
-        settings.workingPath = folder.path.string
+        var settings = SupervisorSettings(Settings())
+        settings.mta.workingPath = folder.path.string
+        settings.metrics = .off
         let attempted = EventCollector()
         let supervisor = Supervisor(
             settings: settings,
@@ -236,7 +237,7 @@ import Testing
                 attempted.tell(.tick)
                 throw NoDatabase()
             },
-            reload: { SupervisorSettings() },
+            reload: { SupervisorSettings(Settings()) },
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         )
         let run = Task { try await supervisor.run() }
