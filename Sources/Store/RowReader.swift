@@ -24,7 +24,8 @@ struct RowReader {
         guard column != result.columnCount else { return }
         throw StoreError(
             .unexpectedAnswer,
-            "A statement gives \(result.columnCount) columns, of which \(column) are read: \(result.name(0)), \(result.name(1))…"
+            "A statement gives \(result.columnCount) columns, of which \(column) are read: \(result.name(0)), \(result.name(1))…",
+            hint: "check with pushmta doctor that schema and program are of one version; if they are, report it"
         )
     }
 

@@ -209,7 +209,7 @@ import Testing
         #expect(try await set("null") == "2")
     }
 
-    /// iOS sends no device id, and gives another token to a phone that is set up anew.
+    /// iOS sends no device id, and gives another token to a phone that is set up again.
     @Test func whoIsOptedOutAsAUserIsSoOnLaterDevices() async throws {
         let site = try await StoreSite.make()
         let service = try await site.value("SELECT min(name) FROM pushmta_engine.service") ?? ""

@@ -115,6 +115,7 @@ struct Admission: Sendable {
     mutating func shutDown() { isShuttingDown = true }
 
     /// - Returns: whether the lease has just run out.
+    @discardableResult
     mutating func lease(isValid: Bool) -> Bool {
         defer { isLeaseValid = isValid }
         return isLeaseValid && !isValid

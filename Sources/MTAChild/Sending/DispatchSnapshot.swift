@@ -13,8 +13,6 @@ struct DispatchSnapshot: Sendable {
     let waitingMessages: Int
     /// Limited deliveries of which enough is loaded: what more of them is claimed takes room from others, and time from other hosts.
     let deliveriesAtTheirPace: Set<Int64>
-    /// The number of the last outcome batch that is in the database.
-    let storedBatches: Int64
 }
 
 /// The parts and deliveries that a dispatch state has to do with at one moment.
@@ -38,8 +36,7 @@ extension DispatchState {
             partCount: parts.count,
             holdsLeases: parts.values.contains { !$0.isFenced },
             waitingMessages: waitingMessages,
-            deliveriesAtTheirPace: deliveriesAtTheirPace,
-            storedBatches: outbox.stored
+            deliveriesAtTheirPace: deliveriesAtTheirPace
         )
     }
 
@@ -62,26 +59,4 @@ extension DispatchState {
 
     /// The part with the most messages in the gateway.
     var busiestPart: ClaimedPart? { parts.values.max { $0.inGateway < $1.inGateway }?.claimed }
-}
-
-/// How the probes of a gateway in trouble go.
-struct ProbeView: Sendable {
-    /// Whether this child is the one that probes.
-    let isProber: Bool
-    /// Whether a probe may go and has not gone.
-    let mayProbe: Bool
-    /// Whether one is on its way whose answer is waited for.
-    let isAwaited: Bool
-    /// When the answer of the last one is not waited for any more, on the owner's monotonic clock; nil if that is over.
-    let awaitedUntil: Duration?
-    /// Whether a part is needed to probe with.
-    let hasNothing: Bool
-    /// Whether parts go back, which may be all that there is.
-    let isReleasing: Bool
-    /// The deliveries of the parts that are held.
-    let deliveries: Set<Int64>
-    /// How long the gateway has asked to wait; nil if it did not.
-    let pauseAskedFor: Duration?
-    /// Why the gateway is in trouble.
-    let reason: String
 }

@@ -335,7 +335,7 @@ extension DispatchState {
         isLeaseValid isValid: () -> Bool
     ) -> [UInt8]? {
         guard isValid() else {
-            _ = admission.lease(isValid: false)
+            admission.lease(isValid: false)
             return nil
         }
         guard admission.maySend, departures.allSatisfy({ mayLeave($0.batch.id, now) }) else { return nil }

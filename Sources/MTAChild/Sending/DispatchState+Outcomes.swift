@@ -26,7 +26,7 @@ extension DispatchState {
             window.answered(isReported: part.isReported)
             resolve(resolved[index], &flight, &part, now, &results)
         }
-        settleQuotaRefusals(&flight, &part, now)
+        handleQuotaRefusals(&flight, &part, now)
         counters.progress += 1
         parts[flight.claim] = part
         flight.letGo()

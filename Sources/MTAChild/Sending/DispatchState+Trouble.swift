@@ -78,16 +78,16 @@ extension DispatchState {
         if outcome.fault == .unknown { notes.unknownReason(ofDelivery: part.claimed.deliveryID) }
         // What comes after it in the same read says whether it is trouble.
         guard !outcome.applicationWide else { return notes.hold(quotaRefusal: outcome) }
-        settle(outcome, &flight, &part, now)
+        handleRefusal(outcome, &flight, &part, now)
     }
 
     /// Sees to the messages of a read that found the quota of the whole project used up.
-    mutating func settleQuotaRefusals(_ flight: inout Flight, _ part: inout HeldPart, _ now: Int64) {
-        for outcome in notes.takeQuotaRefusals() { settle(outcome, &flight, &part, now) }
+    mutating func handleQuotaRefusals(_ flight: inout Flight, _ part: inout HeldPart, _ now: Int64) {
+        for outcome in notes.takeQuotaRefusals() { handleRefusal(outcome, &flight, &part, now) }
     }
 
     /// In trouble with the rest of the part, or in a part of its own where others pass.
-    private mutating func settle(
+    private mutating func handleRefusal(
         _ outcome: Outcome,
         _ flight: inout Flight,
         _ part: inout HeldPart,

@@ -180,3 +180,25 @@ struct Prober: Sendable {
         actions.append(.leave(isIdle: isIdle))
     }
 }
+
+/// How the probes of a gateway in trouble go.
+struct ProbeView: Sendable {
+    /// Whether this child is the one that probes.
+    let isProber: Bool
+    /// Whether a probe may go and has not gone.
+    let mayProbe: Bool
+    /// Whether one is on its way whose answer is waited for.
+    let isAwaited: Bool
+    /// When the answer of the last one is not waited for any more, on the owner's monotonic clock; nil if that is over.
+    let awaitedUntil: Duration?
+    /// Whether a part is needed to probe with.
+    let hasNothing: Bool
+    /// Whether parts go back, which may be all that there is.
+    let isReleasing: Bool
+    /// The deliveries of the parts that are held.
+    let deliveries: Set<Int64>
+    /// How long the gateway has asked to wait; nil if it did not.
+    let pauseAskedFor: Duration?
+    /// Why the gateway is in trouble.
+    let reason: String
+}

@@ -263,3 +263,60 @@ final class Sender: GatewayDelegate {
         signals.store.fire()
     }
 }
+
+/// What the gateway has said in words of messages that it refuses for good: each is told once.
+struct RefusalTexts: Sendable {
+    /// Texts of a delivery: the database keeps no more of them.
+    private static let maxTexts = 20
+    /// Deliveries whose texts are remembered; what is forgotten is told again.
+    private static let maxDeliveries = 1_000
+
+    private var known: [Int64: Set<RefusalText>] = [:]
+
+    /// Those that were not told yet; they count as told.
+    mutating func news(_ texts: Set<RefusalText>) -> [RefusalText] {
+        if known.count >= Self.maxDeliveries { known.removeAll() }
+        return texts.filter { text in
+            known[text.deliveryID, default: []].count < Self.maxTexts
+                && known[text.deliveryID, default: []].insert(text).inserted
+        }
+    }
+}
+
+/// When outcomes that gather are stored though their batch is not full: one timer runs at a time.
+struct FlushSchedule: ~Copyable, Sendable {
+    /// So long outcomes gather.
+    let delay: Duration
+    private let isRunning = Mutex(false)
+
+    init(delay: Duration) {
+        self.delay = delay
+    }
+
+    /// Whether the timer has to be started, as none runs.
+    borrowing func begin() -> Bool {
+        isRunning.withLock { isRunning in
+            defer { isRunning = true }
+            return !isRunning
+        }
+    }
+
+    /// The timer has come to its end.
+    borrowing func end() {
+        isRunning.withLock { $0 = false }
+    }
+}
+
+/// What wakes the tasks around a sender.
+struct SenderSignals: Sendable {
+    /// There is room for another part, or something to claim may be there.
+    let claim = EventSignal()
+    /// The dispatch state is empty, or may be: who waits for that looks.
+    let idle = EventSignal()
+    /// There are outcomes to store.
+    let store = EventSignal()
+    /// Messages wait for slices of rates.
+    let rates = EventSignal()
+    /// Something has happened while this child probes the gateway, or it is to go.
+    let probe = EventSignal()
+}

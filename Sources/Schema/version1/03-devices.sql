@@ -551,7 +551,7 @@ BEGIN
     ELSIF octet_length(person) > 1000 THEN
         -- As of a registration: nobody has such a key.
         RAISE EXCEPTION 'The user key has more than 1,000 bytes.'
-            USING ERRCODE = 'PM007', HINT = 'A user key has at most 1,000 bytes.';
+            USING ERRCODE = 'PM007', HINT = 'Give the key as the user''s devices register it: none is longer.';
     END IF;
     ids := ARRAY(SELECT s.id FROM subscription s WHERE s.user_key = person AND s.user_key <> '' AND s.application_id = ANY(applications)
         ORDER BY s.id FOR NO KEY UPDATE);

@@ -58,29 +58,21 @@ extension Store {
     public func alarmHistory(openOnly: Bool = false, most: Int) async throws -> [AlarmRecord] {
         let result = try await query(
             """
-            SELECT r.began_at, r.acknowledged_by, r.id, r.severity, r.code, r.subject_kind, r.subject, r.text, r.remedy, r.ended_at,
-                r.acknowledged_at
+            SELECT r.id, r.severity, r.code, r.subject_kind, r.subject, r.text, r.remedy, r.began_at, r.began_at, r.ended_at,
+                r.acknowledged_by, r.acknowledged_at
             FROM pushmta.alarm_history r WHERE NOT $1 OR r.ended_at IS NULL
             ORDER BY r.ended_at DESC NULLS FIRST, r.severity, r.began_at DESC, r.id LIMIT $2
             """,
             [.bool(openOnly), .int64(Int64(most))]
         )
         return try all(result) { row in
-            let beganAt = try row.time()
-            let by = try row.text()
+            let (id, alarm, beganAt) = (try row.int64(), try Self.alarm(&row), try row.time())
+            let (endedAt, by) = (try row.timeOrNil(), try row.text())
             return AlarmRecord(
-                id: try row.int64(),
-                alarm: AlarmRow(
-                    severity: try row.choice(),
-                    code: try row.text(),
-                    subjectKind: try row.text(),
-                    subject: try row.text(),
-                    text: try row.text(),
-                    remedy: try row.text(),
-                    since: beganAt
-                ),
+                id: id,
+                alarm: alarm,
                 beganAt: beganAt,
-                endedAt: try row.timeOrNil(),
+                endedAt: endedAt,
                 acknowledgement: try row.timeOrNil().map { AlarmRecord.Acknowledgement(at: $0, by: by) }
             )
         }

@@ -92,17 +92,19 @@ extension Store {
     }
 
     private func alarms(_ sql: String, _ parameters: [PostgresValue]) async throws -> [AlarmRow] {
-        try all(try await query(sql, parameters)) { row in
-            AlarmRow(
-                severity: try row.choice(),
-                code: try row.text(),
-                subjectKind: try row.text(),
-                subject: try row.text(),
-                text: try row.text(),
-                remedy: try row.text(),
-                since: try row.timeOrNil()
-            )
-        }
+        try all(try await query(sql, parameters), Self.alarm)
+    }
+
+    static func alarm(_ row: inout RowReader) throws -> AlarmRow {
+        AlarmRow(
+            severity: try row.choice(),
+            code: try row.text(),
+            subjectKind: try row.text(),
+            subject: try row.text(),
+            text: try row.text(),
+            remedy: try row.text(),
+            since: try row.timeOrNil()
+        )
     }
 
     /// An array of the ids, so that each part of the view looks them up by its index.

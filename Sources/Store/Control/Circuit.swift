@@ -138,16 +138,7 @@ extension Store {
                 application: try row.text(),
                 platform: try row.choice(),
                 environment: try row.choice(),
-                health: ApplicationHealthRow(
-                    applicationID: try row.int32(),
-                    state: try row.choice(),
-                    reason: try row.text(),
-                    remedy: try row.text(),
-                    probes: try row.int32(),
-                    openedAt: try row.timeOrNil(),
-                    nextProbeInSeconds: try row.doubleOrNil(),
-                    tokenEffectsHeld: try row.bool()
-                )
+                health: try Self.health(&row)
             )
         }
     }
