@@ -181,8 +181,19 @@ struct ContractTests {
         #expect(try await places("pushmta_monitoring").isEmpty)
         #expect(try await places("pushmta_tokens") == ["delivery_exclusion", "delivery_target", "subscription_token"])
         // Who knows a token finds its row.
-        let known = "SELECT id FROM pushmta.subscription WHERE token_hash = sha256('\(token)') AND token_end = 'c0ffee'"
-        #expect(try await fixture.sql(known) == 1)
+        try await connection.run(script: "SET ROLE pushmta_marketing")
+        let known = try await connection.execute(
+            PostgresStatement(
+                """
+                SELECT s.id FROM pushmta.subscription s WHERE s.id IN (SELECT pushmta.find_subscriptions(upper('\(token)')))
+                    AND s.token_hash = sha256('\(token)') AND s.token_end = 'c0ffee'
+                """,
+                prepare: false
+            )
+        )
+        let row = try known.int64(0, 0)
+        #expect(known.rowCount == 1 && row == 1)
+        try await connection.run(script: "RESET ROLE")
         // No function has a column for one.
         let told = try required(
             try await fixture.sql(
@@ -250,7 +261,7 @@ struct ContractTests {
         await connection.close()
     }
 
-    @Test("Changes are read in their order, and a token's row is found, by an index through the view")
+    @Test("Changes are read in their order by an index through the view")
     func synchronisation() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 2000)
@@ -267,8 +278,6 @@ struct ContractTests {
         let page = try await plan("WHERE (changed_at, id) > ('2026-01-01', 0) ORDER BY changed_at, id LIMIT 10")
         #expect(page.contains("Index Scan using subscription_changes") && !page.contains("Sort"), "\(page)")
         #expect(page.contains("Index Cond: (ROW(changed_at, id) > ROW("), "\(page)")
-        let row = try await plan("WHERE token_hash = sha256('abc')")
-        #expect(row.contains("subscription_token_hash") && !row.contains("Seq Scan on subscription"), "\(row)")
         await connection.close()
     }
 

@@ -57,6 +57,33 @@ struct ImportTests {
         }
     }
 
+    @Test("Planned while a site is small, registrations and imports read no application for an address of it")
+    func plannedWhileSmall() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.sql("ALTER TABLE pushmta_engine.subscription SET (autovacuum_enabled = off)")
+        let session = Store(configuration: fixture.database.configuration())
+        // Some pages of the table, of which nothing is known yet: the index of the application is as good then as that of the token.
+        _ = try await session.register(try Self.registrations(1...300, user: "u"))
+        await session.close()
+        let planned = Store(configuration: fixture.database.configuration())
+        for place in 0..<10 {
+            let numbers = 1_000 + place * 100..<1_100 + place * 100
+            _ = try await planned.register(try Self.registrations(numbers, user: "u"))
+            _ = try await importing(planned, Self.rows(numbers.map { $0 + 10_000 }))
+        }
+        await planned.close()
+        func count(_ measure: String, _ index: String) async throws -> Int64 {
+            let counted = "SELECT \(measure) FROM pg_stat_user_indexes WHERE indexrelname = '\(index)'"
+            return try #require(try await fixture.sql(counted))
+        }
+        // What a session has read is counted when it ends.
+        try await eventually("the session's reads are counted") {
+            try await count("idx_scan", "subscription_disabled_token") >= 2_000
+        }
+        let read = try await count("idx_tup_read", "subscription_scan")
+        #expect(read < 10_000)
+    }
+
     @Test("The same lines forward, backward and of other users, at once")
     func sameLines() async throws {
         let fixture = try await StoreFixture.make()

@@ -51,8 +51,6 @@ struct SubscriberSearch: Sendable {
     private static let most = 50
     /// Digits of an id, of which the database has 18 at most.
     private static let idDigits = 1...18
-    /// Hexadecimal digits of a SHA-256.
-    private static let hashDigits = 64
 
     /// Looks for what a form names.
     ///
@@ -65,11 +63,10 @@ struct SubscriberSearch: Sendable {
         self.key = key
         self.text = text
         problem = Self.problem(key, text)
-        let wanted = key == .tokenHash ? text.lowercased() : text
         found =
             problem == nil
             ? try await responder.database.run {
-                try await $0.findSubscribers(key, wanted, service: service, most: Self.most + 1, by: call.actor)
+                try await $0.findSubscribers(key, text, service: service, most: Self.most + 1, by: call.actor)
             } : []
     }
 
@@ -83,8 +80,8 @@ struct SubscriberSearch: Sendable {
     func values(_ catalogue: Catalogue) -> PageValues {
         if let problem { return ["problem": .text(catalogue[problem])] }
         var values: PageValues = [
-            // A push token may have been taken for its hash; it is not shown again.
-            "wanted": .text(key == .tokenHash ? "" : text), "isSearched": .flag(true), "hasRows": .flag(!found.isEmpty),
+            // No page shows a push token.
+            "wanted": .text(key == .pushToken ? "" : text), "isSearched": .flag(true), "hasRows": .flag(!found.isEmpty),
             "rows": .list(found.prefix(Self.most).map(catalogue.subscriberRow)),
         ]
         if found.count > Self.most { values["cut"] = .text(catalogue.text(.findCut, "\(Self.most)")) }
@@ -99,9 +96,7 @@ struct SubscriberSearch: Sendable {
         case .subscription:
             let isNumber = text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
             return isNumber && idDigits.contains(text.utf8.count) ? nil : .findNoNumber
-        case .tokenHash:
-            let isHex = text.utf8.allSatisfy { Character(UnicodeScalar($0)).isHexDigit }
-            return isHex && text.utf8.count == hashDigits ? nil : .findNoHash
+        case .pushToken: return PushTokenForm.canBeToken(text) ? nil : .findNoToken
         }
     }
 
@@ -146,7 +141,7 @@ extension Catalogue {
         switch key {
         case .userKey: self[.findUserKey]
         case .subscription: self[.findSubscription]
-        case .tokenHash: self[.findTokenHash]
+        case .pushToken: self[.findPushToken]
         }
     }
 

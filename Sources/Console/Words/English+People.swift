@@ -26,9 +26,9 @@ extension English {
         .findNothing: "Type what to look for.",
         .findLongKey: "No user key is longer than 1,000 bytes. Shorten it.",
         .findNoNumber: "A subscription has a number, such as 1842. Type its digits only.",
-        .findTokenHash: "SHA-256 of a push token",
-        .findNoHash:
-            "A SHA-256 has 64 hexadecimal digits: printf %s TOKEN | sha256sum makes it. The token itself is not asked for.",
+        .findPushToken: "Push token",
+        .findNoToken:
+            "This is no push token: those of iOS are hexadecimal digits, 64 in most cases; those of Android have 8 to 2,000 characters.",
         .factTokenHash: "Push token, SHA-256",
         .findNobody: "Nobody was found. User keys are compared as they are, letter by letter.",
         .findCut: "There are more than {0}; these are some of them.",

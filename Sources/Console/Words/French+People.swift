@@ -26,9 +26,9 @@ extension French {
         .findNothing: "Saisissez ce que vous recherchez.",
         .findLongKey: "Aucune clé d’utilisateur ne dépasse 1 000 octets. Raccourcissez-la.",
         .findNoNumber: "Un abonnement a un numéro, tel que 1842. Ne saisissez que ses chiffres.",
-        .findTokenHash: "SHA-256 d’un jeton push",
-        .findNoHash:
-            "Un SHA-256 a 64 chiffres hexadécimaux : printf %s JETON | sha256sum le calcule. Le jeton lui-même n’est pas demandé.",
+        .findPushToken: "Jeton push",
+        .findNoToken:
+            "Ce n’est pas un jeton push : ceux d’iOS sont des chiffres hexadécimaux, 64 en général ; ceux d’Android ont de 8 à 2 000 caractères.",
         .factTokenHash: "Jeton push, SHA-256",
         .findNobody: "Personne n’a été trouvé. Les clés d’utilisateur sont comparées lettre par lettre.",
         .findCut: "Il y en a plus de {0} ; en voici quelques-uns.",

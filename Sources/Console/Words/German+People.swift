@@ -26,9 +26,9 @@ extension German {
         .findNothing: "Geben Sie ein, was Sie suchen.",
         .findLongKey: "Kein Benutzerschlüssel ist länger als 1.000 Bytes. Kürzen Sie ihn.",
         .findNoNumber: "Ein Abonnement hat eine Nummer wie 1842. Geben Sie nur ihre Ziffern ein.",
-        .findTokenHash: "SHA-256 eines Push-Tokens",
-        .findNoHash:
-            "Ein SHA-256 hat 64 hexadezimale Ziffern: printf %s TOKEN | sha256sum errechnet ihn. Nach dem Token selbst wird nicht gefragt.",
+        .findPushToken: "Push-Token",
+        .findNoToken:
+            "Das ist kein Push-Token: Solche von iOS sind hexadezimale Ziffern, meist 64; solche von Android haben 8 bis 2.000 Zeichen.",
         .factTokenHash: "Push-Token, SHA-256",
         .findNobody: "Niemand wurde gefunden. Benutzerschlüssel werden Buchstabe für Buchstabe verglichen.",
         .findCut: "Es gibt mehr als {0}; dies sind einige davon.",

@@ -72,7 +72,7 @@ enum Phrase: String, Sendable, CaseIterable {
         auditUserAdd, auditUserRole, auditUserPassword, auditUserRemove, auditTrace
     // Subscribers, quarantine, outcomes.
     case menuSubscribers, menuQuarantine, subscribersTitle, subscribersNote, findLabel, findBy, findWanted,
-        findButton, findUserKey, findSubscription, findNothing, findLongKey, findNoNumber, findTokenHash, findNoHash,
+        findButton, findUserKey, findSubscription, findNothing, findLongKey, findNoNumber, findPushToken, findNoToken,
         factTokenHash, findNobody, findCut, subscriptionsTab, serviceSubscriptionsTitle, serviceSubscriptionsNote,
         noSubscriptions, allSubscriptions, olderSubscriptions,
         columnSubscription, columnLocale, columnRegistered, subscriberActive, subscriberOptedOut,

@@ -72,5 +72,5 @@ for (const picker of document.querySelectorAll(".picker")) {
 {
     const link = document.querySelector(".top nav [aria-current]");
     const menu = link?.closest("nav");
-    if (menu) menu.scrollLeft = link.offsetLeft + link.offsetWidth / 2 - menu.offsetLeft - menu.clientWidth / 2;
+    if (menu) menu.scrollLeft = link.offsetLeft + link.offsetWidth / 2 - menu.clientWidth / 2;
 }

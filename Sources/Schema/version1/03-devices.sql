@@ -1,10 +1,9 @@
 -- Subscriptions: who has which application on which device, and what registration does to them.
 
--- Without a search path of its own, so that it becomes part of the expression of an index.
 CREATE FUNCTION pushmta_engine.token_hash(token text) RETURNS bytea LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN sha256(decode(replace(token, '\', '\\'), 'escape'));
 COMMENT ON FUNCTION pushmta_engine.token_hash(text) IS
-    'SHA-256 of a push token as it is stored, by which it is looked up without being told.';
+    'SHA-256 of a push token as it is stored, which names it without telling it.';
 
 CREATE FUNCTION pushmta_engine.token_hash(token text, disabled_reason text) RETURNS bytea LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN disabled_reason <> 'forgotten' THEN pushmta_engine.token_hash(token) END;
@@ -56,15 +55,13 @@ CREATE TABLE pushmta_engine.subscription (
 -- row's page no index is touched, which is more than half of the cost.
 ) WITH (fillfactor = 90, autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_vacuum_scale_factor = 0.05);
 COMMENT ON TABLE pushmta_engine.subscription IS 'One application of one user on one device. Its id is never used again.';
-CREATE UNIQUE INDEX subscription_token ON pushmta_engine.subscription (application_id, push_token) WHERE enabled;
+-- The token first, and the device: a query that must not read a whole application by subscription_scan looks by that alone.
+CREATE UNIQUE INDEX subscription_token ON pushmta_engine.subscription (push_token, application_id) WHERE enabled;
 -- A token that was disabled comes back: its row is found and enabled again.
-CREATE INDEX subscription_disabled_token ON pushmta_engine.subscription (application_id, push_token) WHERE NOT enabled;
+CREATE INDEX subscription_disabled_token ON pushmta_engine.subscription (push_token, application_id) WHERE NOT enabled;
 CREATE INDEX subscription_scan ON pushmta_engine.subscription (application_id, id) INCLUDE (exclusion);
 CREATE INDEX subscription_user ON pushmta_engine.subscription (user_key, application_id) WHERE user_key <> '';
--- Somebody knows a token by its hash alone, which says nothing else: 38 bytes and 3 microseconds a row. Nulls are not in it.
-CREATE INDEX subscription_token_hash ON pushmta_engine.subscription
-    USING hash (pushmta_engine.token_hash(push_token, disabled_reason));
-CREATE INDEX subscription_device ON pushmta_engine.subscription (application_id, device_id) WHERE device_id IS NOT NULL;
+CREATE INDEX subscription_device ON pushmta_engine.subscription (device_id, application_id) WHERE device_id IS NOT NULL;
 -- For those who synchronise. A registration that says something new is no update of the row alone for it: 50 microseconds of CPU time in
 -- place of 12.
 CREATE INDEX subscription_changes ON pushmta_engine.subscription (changed_at, id);
@@ -172,6 +169,23 @@ COMMENT ON VIEW pushmta.subscription IS
     'Subscriptions: one application of one user on one device. Of the push token the SHA-256 and the last six characters; changed_at is '
     'when the subscription changed: not with registered_at alone, nor with the names of its application and service.';
 
+CREATE FUNCTION pushmta_engine.subscriptions_with(token text) RETURNS SETOF bigint LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+    SELECT s.id FROM pushmta_engine.subscription s
+    WHERE s.push_token = CASE WHEN token ~ '^[0-9A-Fa-f]{64,200}$' THEN lower(token) ELSE token END AND s.enabled
+    UNION ALL
+    -- Of those who are forgotten all have the same.
+    SELECT s.id FROM pushmta_engine.subscription s
+    WHERE s.push_token = CASE WHEN token ~ '^[0-9A-Fa-f]{64,200}$' THEN lower(token) ELSE token END AND NOT s.enabled
+        AND s.disabled_reason <> 'forgotten' $$;
+COMMENT ON FUNCTION pushmta_engine.subscriptions_with(text) IS 'The subscriptions that have a push token, of all applications.';
+
+CREATE FUNCTION pushmta.find_subscriptions(push_token text) RETURNS SETOF bigint LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT f FROM pushmta_engine.subscriptions_with(push_token) f $$;
+COMMENT ON FUNCTION pushmta.find_subscriptions(text) IS
+    'The ids of the subscriptions that have a push token, in all applications, of those too that are disabled.';
+
 CREATE VIEW pushmta.subscription_token AS
 SELECT s.id, s.application_id, s.push_token FROM pushmta_engine.subscription s;
 COMMENT ON VIEW pushmta.subscription_token IS 'The push tokens of subscriptions, for members of pushmta_tokens.';
@@ -227,7 +241,8 @@ COMMENT ON FUNCTION pushmta_engine.registration_proof_keys() IS
 -- Of several for one token the last counts, and of several of one user's device; each of them ends what was before it. Callers
 -- wait for each other, so that two registrations never miss each other; what else changes subscriptions meanwhile makes
 -- it fail with an error to try again. Joins go by index, one registration at a time, however large the table was when the
--- statements were planned.
+-- statements were planned. OFFSET 0 keeps the application out of look-ups of a token or a device: planned while the table is small,
+-- they would read the whole application, then and when it has millions of rows.
 CREATE FUNCTION pushmta_engine.register_devices(
     application_ids integer[], tokens text[], user_keys text[], device_ids text[], locales text[], time_zones text[],
     devices text[], recipients text[], parameter_sets text[], extras text[], is_growth boolean DEFAULT true,
@@ -254,22 +269,24 @@ BEGIN
     ), found AS MATERIALIZED (
         SELECT r.*, e.id AS enabled_id, e.user_key = r.user_key AS is_his, d.id AS disabled_id
         FROM ranked r
-        LEFT JOIN LATERAL (SELECT s.id, s.user_key FROM subscription s
-            WHERE r.last_of_token AND s.application_id = r.application_id AND s.push_token = r.push_token AND s.enabled
-            LIMIT 1) e ON true
+        LEFT JOIN LATERAL (SELECT s.id, s.user_key
+            FROM (SELECT x.id, x.user_key, x.application_id FROM subscription x WHERE x.push_token = r.push_token AND x.enabled OFFSET 0) s
+            WHERE r.last_of_token AND s.application_id = r.application_id) e ON true
         -- Of several disabled ones the newest; an aggregate, so that no plan walks through all ids for it.
-        LEFT JOIN LATERAL (SELECT (array_agg(s.id ORDER BY s.id DESC))[1] AS id FROM subscription s
+        LEFT JOIN LATERAL (SELECT (array_agg(s.id ORDER BY s.id DESC))[1] AS id
+            FROM (SELECT x.id, x.user_key, x.application_id FROM subscription x
+                WHERE x.push_token = r.push_token AND NOT x.enabled OFFSET 0) s
             WHERE r.last_of_token AND e.user_key IS DISTINCT FROM r.user_key AND s.application_id = r.application_id
-                AND s.push_token = r.push_token AND NOT s.enabled AND s.user_key = r.user_key) d ON true
+                AND s.user_key = r.user_key) d ON true
     ), gone AS (
         SELECT f.enabled_id AS id, CASE WHEN f.last_of_device THEN 'token_moved' ELSE 'token_renewed' END AS reason
         FROM found f WHERE f.enabled_id IS NOT NULL AND (NOT f.last_of_device OR NOT f.is_his)
         UNION ALL
         SELECT e.id, 'token_renewed'
-        FROM found r CROSS JOIN LATERAL (SELECT s.id, s.push_token FROM subscription s
-            WHERE s.application_id = r.application_id AND s.device_id = r.device_id AND s.enabled
-                AND s.user_key = r.user_key AND s.push_token <> r.push_token OFFSET 0) e
-        WHERE r.device_id IS NOT NULL AND r.user_key <> '' AND NOT EXISTS (SELECT FROM found k WHERE k.last_of_token
+        FROM found r CROSS JOIN LATERAL (SELECT s.id, s.push_token, s.application_id, s.user_key FROM subscription s
+            WHERE s.device_id = r.device_id AND s.enabled OFFSET 0) e
+        WHERE r.device_id IS NOT NULL AND r.user_key <> '' AND e.application_id = r.application_id AND e.user_key = r.user_key
+            AND e.push_token <> r.push_token AND NOT EXISTS (SELECT FROM found k WHERE k.last_of_token
             AND k.last_of_device AND k.application_id = r.application_id AND k.push_token = e.push_token)
     )
     SELECT (SELECT array_agg(CASE WHEN NOT (f.last_of_token AND f.last_of_device) THEN -1
@@ -298,9 +315,9 @@ BEGIN
             opted_out = CASE WHEN f.opt_out IS NOT NULL THEN f.opt_out
                 WHEN s.enabled OR f.device_id IS NULL THEN s.opted_out ELSE coalesce((
                 SELECT o.opted_out
-                FROM (SELECT x.id, x.opted_out, x.opted_in_here, x.user_key, x.registered_at FROM subscription x
-                    WHERE x.application_id = f.application_id AND x.device_id = f.device_id OFFSET 0) o
-                WHERE o.user_key = f.user_key AND o.registered_at >= s.registered_at AND (o.opted_out OR NOT o.opted_in_here)
+                FROM (SELECT x.id, x.opted_out, x.opted_in_here, x.user_key, x.registered_at, x.application_id FROM subscription x
+                    WHERE x.device_id = f.device_id OFFSET 0) o
+                WHERE o.application_id = f.application_id AND o.user_key = f.user_key AND o.registered_at >= s.registered_at AND (o.opted_out OR NOT o.opted_in_here)
                 ORDER BY o.registered_at DESC, o.id DESC LIMIT 1), s.opted_out) END,
             opted_out_at = CASE WHEN f.opt_out AND s.opted_out THEN s.opted_out_at WHEN f.opt_out THEN now()
                 WHEN NOT f.opt_out THEN NULL ELSE s.opted_out_at END,
@@ -326,9 +343,9 @@ BEGIN
             -- The same user on the same device, which has another token now.
             coalesce(f.opt_out, CASE WHEN f.device_id IS NOT NULL THEN (
                 SELECT o.opted_out
-                FROM (SELECT x.id, x.opted_out, x.opted_in_here, x.user_key, x.registered_at FROM subscription x
-                    WHERE x.application_id = f.application_id AND x.device_id = f.device_id OFFSET 0) o
-                WHERE o.user_key = f.user_key AND (o.opted_out OR NOT o.opted_in_here)
+                FROM (SELECT x.id, x.opted_out, x.opted_in_here, x.user_key, x.registered_at, x.application_id FROM subscription x
+                    WHERE x.device_id = f.device_id OFFSET 0) o
+                WHERE o.application_id = f.application_id AND o.user_key = f.user_key AND (o.opted_out OR NOT o.opted_in_here)
                 ORDER BY o.registered_at DESC, o.id DESC LIMIT 1) END,
                 EXISTS (SELECT FROM pushmta_engine.user_opt_out u
                     WHERE u.user_key = f.user_key AND u.application_id = f.application_id)),
@@ -373,13 +390,16 @@ DECLARE
 BEGIN
     SELECT array_agg(f.n), array_agg(f.id) INTO places, ids FROM (
         SELECT g.n::integer AS n, s.id FROM unnest(application_ids, tokens) WITH ORDINALITY g(application_id, push_token, n)
-        JOIN subscription s ON s.application_id = g.application_id AND s.push_token = g.push_token AND s.enabled
+        CROSS JOIN LATERAL (SELECT x.id, x.application_id FROM subscription x
+            WHERE x.push_token = g.push_token AND x.enabled OFFSET 0) s WHERE s.application_id = g.application_id
         UNION
         SELECT g.n::integer, s.id FROM unnest(application_ids, tokens) WITH ORDINALITY g(application_id, push_token, n)
-        JOIN subscription s ON s.application_id = g.application_id AND s.push_token = g.push_token AND NOT s.enabled
+        CROSS JOIN LATERAL (SELECT x.id, x.application_id FROM subscription x
+            WHERE x.push_token = g.push_token AND NOT x.enabled OFFSET 0) s WHERE s.application_id = g.application_id
         UNION
         SELECT g.n::integer, s.id FROM unnest(application_ids, device_ids) WITH ORDINALITY g(application_id, device_id, n)
-        JOIN subscription s ON s.application_id = g.application_id AND s.device_id = g.device_id AND s.enabled) f;
+        CROSS JOIN LATERAL (SELECT x.id, x.application_id FROM subscription x
+            WHERE x.device_id = g.device_id AND x.enabled OFFSET 0) s WHERE s.application_id = g.application_id) f;
     free := ARRAY(SELECT s.id FROM subscription s WHERE s.id = ANY(ids) FOR NO KEY UPDATE SKIP LOCKED);
     RETURN ARRAY(SELECT DISTINCT u.n FROM unnest(places, ids) u(n, id) WHERE u.id <> ALL(free));
 END $$;
@@ -420,15 +440,20 @@ BEGIN
     END IF;
     keys := ARRAY(
         SELECT CASE WHEN g.claim = 'proven' OR g.claim = 'open' AND g.application_id = ANY(trusting) THEN g.user_key ELSE coalesce((
-                SELECT s.user_key FROM subscription s
-                WHERE s.application_id = g.application_id AND s.push_token = g.push_token AND s.enabled
+                SELECT s.user_key
+                FROM (SELECT x.user_key, x.application_id FROM subscription x WHERE x.push_token = g.push_token AND x.enabled OFFSET 0) s
+                WHERE s.application_id = g.application_id
                     AND (g.claim IN ('server', 'kept') OR g.claim = 'open' AND g.application_id = ANY(serving) OR s.user_key = g.user_key)),
                 CASE g.claim WHEN 'kept' THEN (SELECT (array_agg(s.user_key ORDER BY s.disabled_at DESC NULLS LAST, s.id DESC))[1]
-                    FROM subscription s WHERE s.application_id = g.application_id AND s.push_token = g.push_token AND NOT s.enabled
-                        AND s.disabled_reason NOT IN ('seed', 'seed_removed')) END,
+                    FROM (SELECT x.id, x.user_key, x.disabled_at, x.application_id FROM subscription x
+                        WHERE x.push_token = g.push_token AND NOT x.enabled
+                            AND x.disabled_reason NOT IN ('seed', 'seed_removed') OFFSET 0) s
+                    WHERE s.application_id = g.application_id) END,
                 -- The device has another token now.
                 CASE g.claim WHEN 'kept' THEN (SELECT (array_agg(s.user_key ORDER BY s.registered_at DESC, s.id DESC))[1]
-                    FROM subscription s WHERE s.application_id = g.application_id AND s.device_id = g.device_id AND s.enabled) END,
+                    FROM (SELECT x.id, x.user_key, x.registered_at, x.application_id FROM subscription x
+                        WHERE x.device_id = g.device_id AND x.enabled OFFSET 0) s
+                    WHERE s.application_id = g.application_id) END,
                 '') END
         FROM unnest(application_ids, tokens, user_keys, device_ids, claims) WITH ORDINALITY
             g(application_id, push_token, user_key, device_id, claim, n)
@@ -440,9 +465,11 @@ BEGIN
     END IF;
     UPDATE subscription s SET user_key_proven = true
     FROM unnest(application_ids, tokens, keys, device_ids, claims) g(application_id, push_token, user_key, device_id, claim)
-    WHERE (g.claim = 'proven' OR g.claim = 'kept' AND EXISTS (SELECT FROM subscription o
-            WHERE o.application_id = g.application_id AND o.device_id = g.device_id AND o.user_key = g.user_key AND o.user_key_proven))
-        AND g.user_key <> '' AND s.application_id = g.application_id AND s.push_token = g.push_token
+    CROSS JOIN LATERAL (SELECT x.id, x.application_id FROM subscription x WHERE x.push_token = g.push_token AND x.enabled OFFSET 0) e
+    WHERE (g.claim = 'proven' OR g.claim = 'kept' AND EXISTS (
+            SELECT FROM (SELECT x.application_id, x.user_key, x.user_key_proven FROM subscription x WHERE x.device_id = g.device_id OFFSET 0) o
+            WHERE o.application_id = g.application_id AND o.user_key = g.user_key AND o.user_key_proven))
+        AND g.user_key <> '' AND e.application_id = g.application_id AND s.id = e.id AND s.push_token = g.push_token
         AND s.enabled AND s.user_key = g.user_key AND NOT s.user_key_proven;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.register_claims(

@@ -502,9 +502,9 @@ BEGIN
             AND s.application_id = ANY(applications) LIMIT most);
     ELSIF by_what = 'subscription' AND wanted ~ '^[0-9]{1,18}$' THEN
         ids := ARRAY(SELECT s.id FROM subscription s WHERE s.id = wanted::bigint AND s.application_id = ANY(applications));
-    ELSIF by_what = 'token_hash' AND wanted ~ '^[0-9a-f]{64}$' THEN
-        ids := ARRAY(SELECT s.id FROM subscription s WHERE token_hash(s.push_token, s.disabled_reason) = decode(wanted, 'hex')
-            AND s.application_id = ANY(applications) LIMIT most);
+    ELSIF by_what = 'push_token' THEN
+        ids := ARRAY(SELECT s.id FROM subscription s
+            WHERE s.id = ANY(ARRAY(SELECT f FROM subscriptions_with(wanted) f)) AND s.application_id = ANY(applications) LIMIT most);
     END IF;
     PERFORM note_audit(who, 'subscriber.find', by_what, CASE WHEN cardinality(ids) = 0 THEN 'nobody'
         ELSE array_to_string(ids[1:20], ', ') || CASE WHEN cardinality(ids) > 20 THEN ' …' ELSE '' END END, address);
@@ -514,8 +514,8 @@ BEGIN
     WHERE s.id = ANY(ids) ORDER BY s.registered_at DESC, s.id DESC;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_find_people(bytea, timestamptz, interval, text, text, text, integer, text) IS
-    'Up to so many subscriptions of a user key or of a push token with this SHA-256, or the one of an id, of one service or (empty) of '
-    'all, for somebody who has signed in. On record is by what it was looked, and the ids that were found.';
+    'Up to so many subscriptions of a user key or of a push token, or the one of an id, of one service or (empty) of all, for '
+    'somebody who has signed in. On record is by what it was looked, and the ids that were found.';
 
 CREATE FUNCTION pushmta_engine.console_service_people(token bytea, moment timestamptz, idle interval, address text, service text,
     below bigint, most integer) RETURNS TABLE (id bigint, application text, platform text, user_key text, locale text,

@@ -25,11 +25,8 @@ DECLARE
     found_ids bigint[];
 BEGIN
     IF token IS NOT NULL THEN
-        -- Each half has an index of its own.
-        found_ids := ARRAY(
-            SELECT s.id FROM subscription s WHERE s.application_id = ANY(apps) AND s.push_token = token AND s.enabled
-            UNION ALL
-            SELECT s.id FROM subscription s WHERE s.application_id = ANY(apps) AND s.push_token = token AND NOT s.enabled);
+        found_ids := ARRAY(SELECT s.id FROM subscription s
+            WHERE s.id = ANY(ARRAY(SELECT f FROM subscriptions_with(token) f)) AND s.application_id = ANY(apps));
     ELSE
         found_ids := ARRAY(
             SELECT s.id FROM subscription s WHERE s.application_id = ANY(apps) AND s.user_key = person AND s.user_key <> '');

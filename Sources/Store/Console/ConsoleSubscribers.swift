@@ -7,8 +7,8 @@ public enum SubscriberKey: String, Sendable, CaseIterable {
     case userKey = "user_key"
     /// Its id.
     case subscription
-    /// SHA-256 of its push token, in hexadecimal.
-    case tokenHash = "token_hash"
+    /// Its push token, which is not recorded.
+    case pushToken = "push_token"
 }
 
 /// A subscription that was looked up, without its push token.

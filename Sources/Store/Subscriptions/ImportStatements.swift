@@ -13,6 +13,14 @@ enum ImportStatements {
             ended bigint) ON COMMIT DELETE ROWS
         """
 
+    /// The subscriptions with a line's token, of all applications: with an application beside it, a plan made while the table is small
+    /// would read the whole application, and go on to when it has millions of rows.
+    private static func addresses(_ condition: String) -> String {
+        """
+        (SELECT x.*, x.xmin AS version FROM pushmta_engine.subscription x WHERE x.push_token = i.push_token AND \(condition) OFFSET 0)
+        """
+    }
+
     /// What is known of each line's address: `e` has the token, `d` had it last, `f` is the line's user's own earlier subscription of
     /// it, or a seed address, which no device registered. `m` is there if this import has made `e` and nobody has changed it since, and
     /// `o` if the address was known before all the same: not of another seed or of what an earlier line has made.
@@ -30,25 +38,23 @@ enum ImportStatements {
                     ELSE CASE WHEN d.id IS NOT NULL THEN 'disabled' END END], NULL) AS states
         FROM pg_temp.pushmta_import i
         LEFT JOIN LATERAL (SELECT s.id, s.user_key, s.registered_at, s.opted_out, s.opted_out_at, s.quarantine_status,
-                s.quarantined_at, s.xmin AS version
-            FROM pushmta_engine.subscription s
-            WHERE s.application_id = $1 AND s.push_token = i.push_token AND s.enabled LIMIT 1) e ON true
+                s.quarantined_at, s.version
+            FROM \(addresses("x.enabled")) s WHERE s.application_id = $1 LIMIT 1) e ON true
         LEFT JOIN LATERAL (SELECT s.id, s.registered_at, s.opted_out, s.opted_out_at, s.quarantine_status, s.quarantined_at, s.disabled_at,
                 s.disabled_reason
-            FROM pushmta_engine.subscription s
-            WHERE e.id IS NULL AND s.application_id = $1 AND s.push_token = i.push_token AND NOT s.enabled
-                AND s.disabled_reason NOT IN ('seed', 'seed_removed')
+            FROM \(addresses("NOT x.enabled")) s
+            WHERE e.id IS NULL AND s.application_id = $1 AND s.disabled_reason NOT IN ('seed', 'seed_removed')
             ORDER BY s.disabled_at DESC NULLS LAST, s.id DESC LIMIT 1) d ON true
-        LEFT JOIN LATERAL (SELECT s.id, s.opted_out, s.opted_out_at FROM pushmta_engine.subscription s
-            WHERE s.application_id = $1 AND s.push_token = i.push_token AND NOT s.enabled
+        LEFT JOIN LATERAL (SELECT s.id, s.opted_out, s.opted_out_at FROM \(addresses("NOT x.enabled")) s
+            WHERE s.application_id = $1
                 AND (s.user_key = i.user_key OR i.user_key IS NULL AND (s.id = d.id OR d.id IS NULL AND s.user_key = ''))
                 AND (e.id IS NULL OR i.user_key <> e.user_key)
             ORDER BY s.id DESC LIMIT 1) f ON true
         LEFT JOIN LATERAL (SELECT true AS is_made, c.line_time FROM pushmta_engine.subscription_import_change c
             WHERE c.import_id = $3 AND c.subscription_id = e.id AND c.changed_by = e.version
                 AND coalesce(c.before ->> 'disabled_reason', 'seed') IN ('seed', 'seed_removed') LIMIT 1) m ON true
-        LEFT JOIN LATERAL (SELECT true AS was_known FROM pushmta_engine.subscription s
-            WHERE m.is_made AND s.application_id = $1 AND s.push_token = i.push_token AND NOT s.enabled
+        LEFT JOIN LATERAL (SELECT true AS was_known FROM \(addresses("NOT x.enabled")) s
+            WHERE m.is_made AND s.application_id = $1
                 AND coalesce((SELECT coalesce(c.before ->> 'disabled_reason', 'seed')
                     FROM pushmta_engine.subscription_import_change c WHERE c.import_id = $3 AND c.subscription_id = s.id),
                     s.disabled_reason) NOT IN ('seed', 'seed_removed') LIMIT 1) o ON true

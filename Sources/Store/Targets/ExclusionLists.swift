@@ -90,8 +90,7 @@ extension Store {
             switch target.addressee {
             case .user(let value): key = value
             case .subscription(let value): id = value
-            // As subscriptions and lists keep it.
-            case .pushToken(let value): token = PushTokenForm.problem(value, .ios) == nil ? value.lowercased() : value
+            case .pushToken(let value): token = value
             }
             keys.append(key)
             ids.append(id)
@@ -103,9 +102,7 @@ extension Store {
             WHERE NOT CASE WHEN u.key IS NOT NULL THEN EXISTS (SELECT FROM pushmta_engine.subscription s
                     WHERE s.user_key = u.key AND s.user_key <> '')
                 WHEN u.id IS NOT NULL THEN EXISTS (SELECT FROM pushmta_engine.subscription s WHERE s.id = u.id)
-                ELSE EXISTS (SELECT FROM pushmta_engine.subscription s
-                    WHERE pushmta_engine.token_hash(s.push_token, s.disabled_reason)
-                        = pushmta_engine.token_hash(u.token)) END
+                ELSE EXISTS (SELECT FROM pushmta_engine.subscriptions_with(u.token)) END
             ORDER BY u.n
             """,
             [.textArray(keys), .int64ArrayWithNulls(ids), .textArray(tokens)]
