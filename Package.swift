@@ -65,7 +65,7 @@ let targets: [Target] = [
     // The database's schema. Its source takes the SQL in.
     .target(name: "Schema", exclude: ["version1", "migrations", "rights.sql"]),
     // What the console's pages are made of. Its source takes the files in.
-    .target(name: "ConsoleFiles", exclude: ["templates", "assets"]),
+    .target(name: "ConsoleFiles", exclude: ["templates", "words", "assets"]),
 
     module("PushCore", [.crypto, .cryptoExtras]),
     module("OperatingSystem", ["CMalloc", .system]),

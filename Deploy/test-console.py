@@ -713,7 +713,7 @@ def test_audience(site, browser):
     check("customer-0815" not in browser.driver.page_source, "a page lists who is on a list")
     browser.find("#people").send_keys("customer-0815\ncustomer-0817")
     browser.find("button[value=find]").click()
-    browser.has("1 of 2 are on the list")
+    browser.has("1 of 2 is on the list")
     browser.judge_here("exclusion")
     browser.find("#by option[value=subscription]").click()
     browser.find("#people").send_keys("none")

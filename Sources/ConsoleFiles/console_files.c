@@ -1,12 +1,13 @@
-// ConsoleFiles: templates, style, script and icon of the console, built into the program.
+// ConsoleFiles: templates, texts, style, script and icon of the console, built into the program.
 //
 // WHAT IT DOES
-//   Holds the files of templates/ and assets/ word for word, as they were when the program was built, so that a console needs
+//   Holds the files of templates/, words/ and assets/ word for word, as they were when the program was built, so that a console needs
 //   no files beside the program and loads nothing from elsewhere.
 //
 // HOW IT IS USED
 //   Console alone imports it: console_file_at(index) gives name and text of each file, and a null name behind the last. The
-//   templates are Mustache; PageRenderer knows them by their names. {{t.name}} is a text of the catalogue (Phrase).
+//   templates are Mustache; PageRenderer knows them by their names. {{t.name}} is a text of the catalogue (Phrase), and
+//   words/LANGUAGE.words has those of a language (WordFile).
 //
 // HOW A FILE IS ADDED
 //   It gets two entries here: its text (#embed) and its place in the list.
@@ -188,6 +189,15 @@ static const char delivery_live[] = {
 static const char live_control[] = {
 #embed "templates/live-control.mustache" suffix(, 0)
 };
+static const char english[] = {
+#embed "words/en.words" suffix(, 0)
+};
+static const char german[] = {
+#embed "words/de.words" suffix(, 0)
+};
+static const char french[] = {
+#embed "words/fr.words" suffix(, 0)
+};
 static const char console_css[] = {
 #embed "assets/console.css" suffix(, 0)
 };
@@ -254,6 +264,9 @@ static const struct console_file files[] = {
     {"messages.mustache", messages},
     {"delivery-live.mustache", delivery_live},
     {"live-control.mustache", live_control},
+    {"en.words", english},
+    {"de.words", german},
+    {"fr.words", french},
     {"console.css", console_css},
     {"console.js", console_js},
     {"icon.svg", icon_svg},

@@ -95,7 +95,7 @@ struct ChildService: Sendable {
             Task { await leases.run() },
             Task { await reporter.writeLines() },
             Task { await reporter.heartbeat() },
-            Task { await reporter.watchConnections() },
+            Task { await reporter.watchGateway() },
             Task { await child.health(stores.control).run(sender) },
             Task { await obey(watcher, claimer) },
             Task { await watch() },
@@ -293,7 +293,7 @@ struct ChildService: Sendable {
             let isIdle = seen.partCount == 0 && !seen.admission.isProbingGateway && loading.count == 0
             if !isIdle { lastBusy = now }
             let reason = recycling.reason(
-                resolved: seen.counters.resolved,
+                resolved: seen.counters.counts.resolved,
                 age: now - started,
                 idle: now - lastBusy,
                 residentBytes: Machine.residentBytes(),
@@ -301,7 +301,7 @@ struct ChildService: Sendable {
             )
             if let reason, !control.isDraining {
                 logger.debug(
-                    "the child has served: \(reason.rawValue), after \(seen.counters.resolved) messages and \((now - started).components.seconds) s"
+                    "the child has served: \(reason.rawValue), after \(seen.counters.counts.resolved) messages and \((now - started).components.seconds) s"
                 )
                 control.drain(reason)
                 sender.signals.claim.fire()

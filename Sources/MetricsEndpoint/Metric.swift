@@ -4,8 +4,8 @@ public enum Metric: Sendable, Hashable, CaseIterable {
     case buildInfo, databaseUp, processCPU, processMemory, processDescriptors, processMostDescriptors, processStart
 
     // Messages, as the children of a supervisor tell.
-    case messages, retries, ambiguous, late, messageSeconds, gatewaySeconds, databaseSeconds, inFlight, connections,
-        window, partsHeld
+    case messages, retries, ambiguous, late, childEvents, messageSeconds, gatewaySeconds, databaseSeconds, inFlight,
+        connections, window, partsHeld
 
     // Children and host.
     case children, mostChildren, childCPU, childMemory, childrenEnded, throttledKinds, claiming, journalBytes,

@@ -195,6 +195,15 @@ extension MetricDefinition {
                 "Some after a host was cut off; steady ones: the database is slow, look at pushmta_database_seconds."
         ),
         .init(
+            .childEvents,
+            "pushmta_child_events_total",
+            .counter,
+            ["app", "gateway", "event"],
+            .supervisor,
+            help: "What else children count. event: throttled (messages answered with 429).",
+            action: "throttled: the gateway wants fewer messages; PushMTA slows down by itself, rates set a limit."
+        ),
+        .init(
             .messageSeconds,
             "pushmta_message_seconds",
             .histogram,

@@ -8,10 +8,6 @@ public struct ChildFigures: Sendable, Codable, Equatable {
     public var waits: SecondsHistogram
     /// Times of work with the database.
     public var database: DatabaseTimes
-    /// Connections to the gateway that take messages.
-    public var connections: Int
-    /// Messages that may be without a stored outcome at once.
-    public var window: Int
     /// Processor time so far.
     public var cpuSeconds: Double
 
@@ -21,16 +17,12 @@ public struct ChildFigures: Sendable, Codable, Equatable {
         gateway: SecondsHistogram = SecondsHistogram(),
         waits: SecondsHistogram = SecondsHistogram(),
         database: DatabaseTimes = DatabaseTimes(),
-        connections: Int = 0,
-        window: Int = 0,
         cpuSeconds: Double = 0
     ) {
         self.messages = messages
         self.gateway = gateway
         self.waits = waits
         self.database = database
-        self.connections = connections
-        self.window = window
         self.cpuSeconds = cpuSeconds
     }
 }

@@ -134,7 +134,7 @@ extension SupervisorLoop {
     /// child that is being registered is not known to the registry yet.
     private func closeOrphanedRows(_ store: Store) async throws {
         let withJournals = Set(try folder.childrenWithJournals())
-        let running = try await store.children().filter { $0.row.hostID == folder.hostID }.map(\.heartbeat.childID)
+        let running = try await store.children().filter { $0.row.hostID == folder.hostID }.map(\.id)
         let missing = Set(running.filter { registry.isAlive(childID: $0) == nil && !withJournals.contains($0) })
         let known = missingChildren.withLock { known in
             defer { known = missing }

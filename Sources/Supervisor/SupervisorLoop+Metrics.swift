@@ -236,12 +236,13 @@ extension SupervisorLoop {
         for (kind, status) in values.last.values {
             guard let place = place(kind) else { continue }
             var here = present[place] ?? Present()
-            here.inFlight += status.inFlight
-            here.parts += status.partsHeld
-            here.connections += status.figures?.connections ?? 0
-            here.window += status.figures?.window ?? 0
-            here.residentBytes += status.residentBytes
-            here.states[status.state, default: 0] += 1
+            let report = status.report
+            here.inFlight += report.inFlight
+            here.parts += report.partsHeld
+            here.connections += Int(report.connections.open)
+            here.window += Int(report.connections.dispatchWindow)
+            here.residentBytes += report.residentBytes
+            here.states[report.state, default: 0] += 1
             present[place] = here
         }
         for (place, sums) in sums.sorted(by: { $0.key < $1.key }) { add(sums, place, &page) }
@@ -277,10 +278,14 @@ extension SupervisorLoop {
         }
         let ordered = messages.sorted { ($0.key.outcome, $0.key.reasonClass) < ($1.key.outcome, $1.key.reasonClass) }
         for (key, count) in ordered { page.add(.messages, count, name, gateway, key.outcome, key.reasonClass) }
-        page.add(.retries, sums.reduce(0) { $0 + $1.retried }, name, gateway)
-        page.add(.ambiguous, sums.reduce(0) { $0 + $1.unknown }, name, gateway, "unknown")
-        page.add(.ambiguous, sums.reduce(0) { $0 + $1.resent }, name, gateway, "resent")
-        page.add(.late, sums.reduce(0) { $0 + $1.late }, name, gateway)
+        let counts = sums.reduce(ChildCounts()) { $0 + $1.counts }
+        page.add(.retries, counts.retried, name, gateway)
+        page.add(.ambiguous, counts.unknown, name, gateway, "unknown")
+        page.add(.ambiguous, counts.resentAfterAmbiguity, name, gateway, "resent")
+        page.add(.late, counts.lateOutcomes, name, gateway)
+        for count in ChildCounts.all where count.isEvent {
+            page.add(.childEvents, counts[keyPath: count.path], name, gateway, count.name)
+        }
         page.add(.childCPU, sums.reduce(0) { $0 + $1.cpuSeconds }, name, gateway)
         page.add(
             .messageSeconds,

@@ -6,15 +6,51 @@ import Testing
 
 /// Texts and templates fit together.
 @Suite struct CatalogueTests {
+    /// The texts of a phrase in a language: one, or one for each form of a number.
+    private func texts(_ phrase: Phrase, _ language: Language) -> [String] {
+        let forms = PluralForm.allCases.compactMap { language.texts["\(phrase.rawValue).\($0.rawValue)"] }
+        guard forms.isEmpty else { return forms.count == PluralForm.allCases.count ? forms : [] }
+        return [language.texts[phrase.rawValue] ?? ""]
+    }
+
     /// A language that lacks a text would show it in English, and a value without a place would not be shown at all.
     @Test(arguments: Language.allCases)
     func everyLanguageHasAllTextsWithTheSamePlaces(language: Language) {
-        func places(_ text: String?) -> [Substring] { (text ?? "").matches(of: /\{\d\}/).map(\.output).sorted() }
+        func places(_ text: String) -> Set<Substring> { Set(text.matches(of: /\{\d\}/).map(\.output)) }
         for phrase in Phrase.allCases {
-            let text = language.texts[phrase]
-            #expect(text?.isEmpty == false, "\(language) has no \(phrase)")
-            #expect(places(text) == places(English.texts[phrase]), "\(language) \(phrase)")
+            let (own, english) = (texts(phrase, language), texts(phrase, .english))
+            #expect(!own.isEmpty && own.allSatisfy { !$0.isEmpty }, "\(language) has no \(phrase)")
+            #expect(own.count == english.count, "\(language) \(phrase): forms of a number")
+            #expect(own.last.map(places) == english.last.map(places), "\(language) \(phrase)")
+            // "One thing" has no number.
+            for text in own { #expect(places(text).union(["{0}"]) == places(own.last ?? "").union(["{0}"]), "\(text)") }
         }
+    }
+
+    @Test(arguments: Language.allCases)
+    func aNumberDecidesTheForm(language: Language) {
+        Language.$current.withValue(language) {
+            let catalogue = Catalogue.current
+            for phrase in Phrase.allCases where texts(phrase, language).count > 1 {
+                for count: Int64 in [0, 1, 2, 21, 1_000_000] {
+                    let text = catalogue.text(phrase, count: count, "{0}", "{1}")
+                    let isOne = count == 1 || language == .french && count == 0
+                    #expect(text == texts(phrase, language)[isOne ? 0 : 1], "\(phrase) \(count)")
+                }
+            }
+        }
+        #expect(Phrase.allCases.contains { texts($0, language).count > 1 })
+    }
+
+    /// What is no phrase, no hint and no unit is shown by nobody.
+    @Test(arguments: Language.allCases)
+    func noTextIsDead(language: Language) {
+        var names = Set(Phrase.allCases.map(\.rawValue))
+        names.formUnion(
+            Phrase.allCases.flatMap { phrase in PluralForm.allCases.map { "\(phrase.rawValue).\($0.rawValue)" } }
+        )
+        if language != .english { names.formUnion(hints.union(Settings.definitions.map(\.unit))) }
+        #expect(Set(language.texts.keys).subtracting(names).isEmpty)
     }
 
     /// The names of kinds are the log's own; people read words of their language.
@@ -42,13 +78,13 @@ import Testing
     func whatGoesOnByItselfIsNotToBeLoadedAgain(language: Language) {
         let texts = language.texts
         for phrase in [Phrase.doneStart, .testDone] {
-            let text = texts[phrase]?.lowercased() ?? "reload"
+            let text = texts[phrase.rawValue]?.lowercased() ?? "reload"
             for word in ["reload", "neu", "rechargez"] { #expect(!text.contains(word), "\(text)") }
         }
     }
 
-    /// A key of the content that gets another hint, or a new key, needs it in all languages; a hint that no key has is dead.
-    @Test func everyKeyOfAContentHasItsHintInAllLanguages() {
+    /// What the keys of a content mean, in English.
+    private var hints: Set<String> {
         let fields = Platform.allCases.flatMap { platform -> [String] in
             guard let type = ContentField.templateType(platform), case .choice(let words) = type.input else {
                 return []
@@ -59,29 +95,37 @@ import Testing
             }
             return ContentField.fields(platform).map(\.summary) + [type.summary] + templates
         }
-        let hints = Set(fields + ApplicationVariable.Kind.allCases.map(\.words))
-        #expect(hints.count > 100)
-        for hint in hints {
-            for language in [Language.german, .french] {
-                let text = ContentHints.text(hint, in: language)
-                #expect(!text.isEmpty && text != hint, "\(language) has no hint for: \(hint)")
-            }
-            #expect(ContentHints.text(hint, in: .english) == hint)
-        }
-        #expect(Set(ContentHints.all.keys) == hints)
-        #expect(!ContentHints.all.values.contains { French.spaced($0.french).contains(" :") })
+        return Set(fields + ApplicationVariable.Kind.allCases.map(\.words))
     }
 
-    @Test func everyUnitOfASettingHasItsWordInAllLanguages() {
-        #expect(Set(SettingUnits.all.keys) == Set(Settings.definitions.map(\.unit)).subtracting([""]))
-        #expect(SettingUnits.text("days", in: .german) == "Tage" && SettingUnits.text("days", in: .english) == "days")
-        #expect(SettingUnits.text("requests per second", in: .french) == "requêtes par seconde")
+    /// A key of the content that gets another hint, or a new key, needs it in all languages, and so does a unit.
+    @Test func whatIsWrittenBesideKeysAndSettingsIsThereInAllLanguages() {
+        #expect(hints.count > 100)
+        for word in hints.union(Settings.definitions.map(\.unit)).subtracting([""]) {
+            for language in [Language.german, .french] {
+                #expect(language.texts[word]?.isEmpty == false, "\(language) has no word for: \(word)")
+            }
+            #expect(Catalogue.english.word(word) == word)
+        }
+        for hint in hints {
+            #expect(Language.german.texts[hint] != hint && Language.french.texts[hint] != hint, "\(hint)")
+        }
+        Language.$current.withValue(.french) {
+            #expect(Catalogue.current.word("requests per second") == "requêtes par seconde")
+        }
     }
 
     @Test func frenchSignsKeepTheirSpace() {
-        let colon = French.texts[.waitsBecause] ?? ""
+        let colon = Language.french.texts[Phrase.waitsBecause.rawValue] ?? ""
         #expect(colon.hasSuffix("\u{202F}:"), "\(colon)")
-        #expect(French.texts.values.allSatisfy { !$0.contains(" :") && !$0.contains(" ?") && !$0.contains(" ;") })
+        #expect(
+            Language.french.texts.values.allSatisfy { !$0.contains(" :") && !$0.contains(" ?") && !$0.contains(" ;") }
+        )
+    }
+
+    @Test func linesThatBeginWithABlankGoOn() {
+        let file = WordFile("# a = b\n\na = b = c\n    d\ntwo words = {0}\n")
+        #expect(file.texts == ["a": "b = c d", "two words": "{0}"])
     }
 
     @Test func templatesAskForTextsThatThereAre() throws {
@@ -112,7 +156,7 @@ import Testing
             )
             let phrases = Set(buttons.compactMap { Phrase(rawValue: String($0.1)) })
             found += phrases.count
-            let words = Dictionary(grouping: phrases) { language.texts[$0]?.lowercased() ?? "" }
+            let words = Dictionary(grouping: phrases) { language.texts[$0.rawValue]?.lowercased() ?? "" }
             for (word, phrases) in words where phrases.count > 1 {
                 Issue.record("\(language) \(name): \(phrases) are all \"\(word)\"")
             }
@@ -130,15 +174,17 @@ import Testing
     @Test func aFrenchCountAgreesWithItsWord() {
         Language.$current.withValue(.french) {
             let catalogue = Catalogue.current
-            #expect(catalogue.counted(.sent) == "envoyés" && catalogue.counted(.canceled) == "annulés")
-            #expect(catalogue.counted(.failed) == "en échec" && catalogue.status("sent") == "envoyé")
+            #expect(catalogue.counted(.sent, 2) == "envoyés" && catalogue.counted(.canceled, 1) == "annulé")
+            #expect(catalogue.counted(.failed, 2) == "en échec" && catalogue.status("sent") == "envoyé")
         }
     }
 
     @Test func valuesStandInTheirPlaces() {
         let catalogue = Catalogue.english
         #expect(
-            catalogue.text(.chartWords, "{1}", "12:03").contains("The busiest minute was 12:03 UTC, with {1} messages.")
+            catalogue.text(.chartWords, count: 2, "{1}", "12:03").contains(
+                "The busiest minute was 12:03 UTC, with {1} messages."
+            )
         )
         #expect(catalogue.text(.atLeast, "5") == "at least 5")
     }

@@ -177,7 +177,7 @@ import Testing
         func problems(_ values: [String: String]) -> String {
             "\(SettingsForm(values: values, catalogue: .english).fields)"
         }
-        let separator = English.texts[.settingSeparator] ?? "-"
+        let separator = Catalogue.english[.settingSeparator]
         #expect(problems(["settings.messages_per_second": "1.125"]).contains(separator))
         #expect(problems(["settings.max_retries": "1,000"]).contains(separator))
         let small = problems(["settings.messages_per_second": "0.0001"])
@@ -186,7 +186,7 @@ import Testing
         let minus = SettingsForm(values: ["settings.priority": "\u{2212}100"], catalogue: .english)
         #expect(minus.json.contains("-100") && !minus.isWrong)
         for language in Language.allCases {
-            #expect(language.texts[.settingPriorityHint]?.contains("\u{2212}100") == true)
+            #expect(language.texts[Phrase.settingPriorityHint.rawValue]?.contains("\u{2212}100") == true)
         }
         #expect(problems(["settings.priority": "-101"]).contains("from \u{2212}100 to 100"))
     }

@@ -280,7 +280,7 @@ import Testing
         )
         let page = try await site.session(.read).get("/deliveries/\(delivery)").text
         #expect(page.contains("/messages?what=failed%3ABadDeviceToken\"><bdi>BadDeviceToken"))
-        #expect(page.contains(English.texts[.noReason] ?? "-") && !page.contains("/messages?what=failed\""))
+        #expect(page.contains(Catalogue.english[.noReason]) && !page.contains("/messages?what=failed\""))
         await site.close()
     }
 
@@ -346,8 +346,8 @@ import Testing
         #expect(page.contains("href=\"/deliveries/\(delivery)\"") && page.contains("paused a delivery"))
         #expect(!page.contains("added a user"))
         let nothing = try await admin.get("/audit?text=nobody-did-that").text
-        #expect(nothing.contains(English.texts[.noAuditMatch] ?? "-"))
-        #expect(!nothing.contains(English.texts[.noAudit] ?? ""))
+        #expect(nothing.contains(Catalogue.english[.noAuditMatch]))
+        #expect(!nothing.contains(Catalogue.english[.noAudit]))
         await site.close()
     }
 
@@ -384,11 +384,12 @@ import Testing
 
     @Test func ratesAreKeptForFiveMinutesWithGapsWhereNobodyLooked() {
         func child(_ id: Int64, _ rate: Double) -> ChildOverview {
-            var beat = ChildHeartbeat(childID: id, pid: 1, state: .working)
-            beat.rate = rate
+            var report = ChildReport(pid: 1, state: .sending)
+            report.rate = rate
             return ChildOverview(
-                heartbeat: beat,
+                id: id,
                 row: ChildRow(hostID: "a", generation: 1, applicationID: 1, accountID: 1, connector: .iosHTTP2),
+                report: report,
                 startedAt: DatabaseTime(microsecondsSince1970: 0),
                 heartbeatAgeSeconds: 0,
                 exitReason: nil,
@@ -426,12 +427,14 @@ import Testing
     /// What binds a delivery is said where deliveries under way are listed, from what its children say.
     @Test func aSlowGatewayIsSaidInAWord() {
         func child(_ delivery: Int64, _ limit: SendingLimit, _ milliseconds: Double) -> ChildOverview {
-            var beat = ChildHeartbeat(childID: delivery, pid: 1, state: .working, deliveryID: delivery)
-            beat.connections = ChildConnections(limitedBy: limit)
-            beat.latencyP50Milliseconds = milliseconds
+            var report = ChildReport(pid: 1, state: .sending)
+            report.deliveryID = delivery
+            report.connections.limitedBy = limit
+            report.latencyP50Milliseconds = milliseconds
             return ChildOverview(
-                heartbeat: beat,
+                id: delivery,
                 row: ChildRow(hostID: "a", generation: 1, applicationID: 1, accountID: 1, connector: .iosHTTP2),
+                report: report,
                 startedAt: DatabaseTime(microsecondsSince1970: 0),
                 heartbeatAgeSeconds: 0,
                 exitReason: nil,

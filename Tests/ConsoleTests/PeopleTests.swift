@@ -291,11 +291,11 @@ import Testing
         #expect(try await change("put", "user_key", "customer-4711").contains("0 of 1 are new"))
         #expect(try await change("put", "subscription", "1\n2").contains("2 of 2 are new"))
         let token = String(repeating: "AB", count: 32)
-        #expect(try await change("put", "push_token", token).contains("1 of 1 are new"))
-        #expect(try await change("find", "push_token", token).contains("1 of 1 are on the list"))
+        #expect(try await change("put", "push_token", token).contains("1 of 1 is new"))
+        #expect(try await change("find", "push_token", token).contains("1 of 1 is on the list"))
         let asked = try await change("find", "user_key", "customer-4711\ncustomer-1")
-        #expect(asked.contains("1 of 2 are on the list") && !asked.contains("customer-4711"))
-        #expect(try await change("take", "subscription", "2\n3").contains("1 of 2 were taken off"))
+        #expect(asked.contains("1 of 2 is on the list") && !asked.contains("customer-4711"))
+        #expect(try await change("take", "subscription", "2\n3").contains("1 of 2 was taken off"))
         // What is wrong is told by its line, and changes nothing.
         #expect(try await change("put", "subscription", "7\nx").contains("Line 2 cannot be one of these"))
         // It comes back to be corrected, but for push tokens, which are never shown.

@@ -315,22 +315,22 @@ struct ContractTests {
     func status() async throws {
         let fixture = try await StoreFixture.make()
         let id = try await fixture.child()
-        try await fixture.store.recordChildHeartbeat(
-            ChildHeartbeat(
-                childID: id,
-                pid: 42,
-                state: .working,
-                deliveryID: 16,
-                partID: nil,
-                connections: ChildConnections(open: 2, wanted: 5, reason: "grown", dispatchWindow: 8_000),
-                sent: 7,
-                rate: 1.5,
-                latencyP99Milliseconds: 12
-            )
-        )
+        var report = ChildReport(pid: 42, state: .sending)
+        report.deliveryID = 16
+        report.partsHeld = 1
+        (report.connections.open, report.connections.wanted) = (2, 5)
+        report.connections.reason = "grown"
+        report.connections.dispatchWindow = 8_000
+        report.counts.sent = 7
+        (report.rate, report.latencyP99Milliseconds) = (1.5, 12)
+        // What a gateway said.
+        report.lastError = "a\0b"
+        try await fixture.store.recordChildReport(report, child: id)
+        report.lastError = "ab"
+        #expect(try await fixture.store.children().first?.report == report)
         let child = try required(try await fixture.store.children().first)
         #expect(
-            child.heartbeat.pid == 42 && child.heartbeat.deliveryID == 16 && child.heartbeat.sent == 7
+            child.report.pid == 42 && child.report.deliveryID == 16 && child.report.counts.sent == 7
                 && child.row.connector == .iosHTTP2 && child.exitReason == nil
         )
         // Its own word counts more than nobody's, its supervisor's judgement more than its own.

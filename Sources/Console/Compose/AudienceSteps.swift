@@ -164,9 +164,8 @@ extension Composer {
         if count.excluded > 0 || !composed.excludedLists.isEmpty {
             let phrase: Phrase = composed.excludedLists.isEmpty ? .countExcluded : .countExcludedLists
             let text = Figures.count(count.excluded)
-            notes.append(
-                catalogue.text(phrase, count.error == nil ? text : catalogue.text(.about, text)).capitalisedFirst
-            )
+            let shown = count.error == nil ? text : catalogue.text(.about, text)
+            notes.append(catalogue.text(phrase, count: count.excluded, shown).capitalisedFirst)
         }
         let isOnePerUser = SettingsForm.isOnePerUser(composed.draft.fields)
         if isOnePerUser { notes.append(catalogue[.countDevices]) }

@@ -297,7 +297,7 @@ struct ContentFormView {
         return values
     }
 
-    private func hint(_ english: String) -> String { ContentHints.text(english, in: catalogue.language) }
+    private func hint(_ english: String) -> String { catalogue.word(english) }
 
     private func common(_ name: String, label: String, hint: String) -> PageValues {
         let problems = problems(at: name)

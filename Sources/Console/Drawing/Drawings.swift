@@ -49,9 +49,11 @@ struct OutcomeChart {
         let minutes = hour.minutes
         let busiest = minutes.max { $0.sent + $0.failed + $0.other < $1.sent + $1.failed + $1.other }
         guard let busiest else { return catalogue[.chartEmpty] }
+        let count = busiest.sent + busiest.failed + busiest.other
         return catalogue.text(
             .chartWords,
-            Figures.count(busiest.sent + busiest.failed + busiest.other),
+            count: count,
+            Figures.count(count),
             minute(busiest.age)
         )
     }

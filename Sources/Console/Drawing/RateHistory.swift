@@ -1,4 +1,5 @@
 import Foundation
+import PushCore
 import Store
 
 /// The rates of the last minutes, of hosts and of children, as they were read: a value for each ten seconds in which somebody looked.
@@ -25,9 +26,9 @@ struct RateHistory: Sendable {
         var rates: [Subject: Double] = [:]
         for host in hosts where host.isHeardOf { rates[.host(host.report.id)] = 0 }
         for child in children {
-            let rate = child.heartbeat.rate
+            let rate = child.report.rate
             guard rate.isFinite, rate >= 0 else { continue }
-            rates[.child(child.heartbeat.childID)] = rate
+            rates[.child(child.id)] = rate
             rates[.host(child.row.hostID)]? += rate
         }
         for (subject, rate) in rates { values[subject, default: [:]][now] = rate }

@@ -59,7 +59,8 @@ struct DeliveryDetailPage: Sendable {
                 "confirm",
                 title: catalogue[.stopTitle],
                 [
-                    "subject": .text(name), "text": .text(catalogue.text(.stopText, Figures.count(progress.pending))),
+                    "subject": .text(name),
+                    "text": .text(catalogue.text(.stopText, count: progress.pending, Figures.count(progress.pending))),
                     "action": .text("/deliveries/\(id)/stop"), "button": .text(catalogue[.stopButton]),
                     "back": .text("/deliveries/\(id)"),
                 ]
@@ -178,7 +179,7 @@ struct DeliveryView {
         let counts = statuses.map { ($0, facts.count($0)) }
         let shown = counts.filter { $0.1 > 0 || $0.0 == .sent || $0.0 == .failed }.map { status, count -> PageValues in
             [
-                "name": .text(catalogue.counted(status)), "meaning": .text(catalogue.meaning(status)),
+                "name": .text(catalogue.counted(status, count)), "meaning": .text(catalogue.meaning(status)),
                 "count": .text(Figures.count(count)), "share": .text(Figures.percent(count, of: target)),
             ]
         }
@@ -212,6 +213,7 @@ struct DeliveryView {
             "daysNote": .text(
                 catalogue.text(
                     .daysNote,
+                    count: Int64(counts.days.count),
                     Figures.count(Int64(counts.days.count)),
                     Figures.count(Int64(DeliveryDetailPage.mostDays))
                 )

@@ -80,7 +80,7 @@ struct HostsPage: Sendable {
     private func confirmRecycling(_ call: ConsoleCall) async throws -> ConsoleReply {
         let id = try call.number("id")
         let (hosts, children) = try await responder.database.run { (try await $0.hosts(), try await $0.children()) }
-        guard let child = children.first(where: { $0.heartbeat.childID == id }) else { throw ConsoleProblem.notFound }
+        guard let child = children.first(where: { $0.id == id }) else { throw ConsoleProblem.notFound }
         let host = hosts.first { $0.report.id == child.row.hostID }?.report.name ?? ""
         return .page(
             ConsolePage(
@@ -118,7 +118,7 @@ struct HostRows {
                 "load": .text("\(Figures.oneDigit(report.load)) / \(report.cores)"),
                 "memory": .text(Figures.bytes(report.residentBytes)),
                 "disk": .text(Figures.bytes(report.journalFreeBytes)),
-                "rate": .text(Figures.rate(own.reduce(0) { $0 + $1.heartbeat.rate })),
+                "rate": .text(Figures.rate(own.reduce(0) { $0 + $1.report.rate })),
                 "trend": .drawing(trend(.host(report.id))),
                 "alarm": .text(report.alarm), "hasAlarm": .flag(!report.alarm.isEmpty),
                 "heard": .text(Figures.duration(host.heartbeatAgeSeconds)),
@@ -132,18 +132,18 @@ struct HostRows {
     /// The values of children.
     func children(_ shown: [ChildOverview]) -> [PageValues] {
         shown.map { child in
-            let beat = child.heartbeat
-            let isLeaving = child.isRecycleRequested || beat.state == .draining
+            let report = child.report
+            let isLeaving = child.isRecycleRequested || child.state == .draining
             return [
-                "childID": .text("\(beat.childID)"), "application": .text(child.applicationName),
+                "childID": .text("\(child.id)"), "application": .text(child.applicationName),
                 "account": .text(child.accountName),
-                "childState": .text(catalogue.childState(beat.state)), "isRecycling": .flag(child.isRecycleRequested),
-                "rate": .text(Figures.rate(beat.rate)), "trend": .drawing(trend(.child(beat.childID))),
-                "flight": .text(Figures.short(Int64(beat.connections.streamsInFlight))),
-                "connections": .text("\(beat.connections.open)"),
-                "latency": .text(Figures.milliseconds(beat.latencyP50Milliseconds)),
-                "sent": .text(Figures.count(beat.sent)), "failed": .text(Figures.count(beat.failed)),
-                "error": .text(beat.lastError), "hasError": .flag(!beat.lastError.isEmpty),
+                "childState": .text(catalogue.childState(child.state)), "isRecycling": .flag(child.isRecycleRequested),
+                "rate": .text(Figures.rate(report.rate)), "trend": .drawing(trend(.child(child.id))),
+                "flight": .text(Figures.short(Int64(report.connections.streamsInFlight))),
+                "connections": .text("\(report.connections.open)"),
+                "latency": .text(Figures.milliseconds(report.latencyP50Milliseconds)),
+                "sent": .text(Figures.count(report.counts.sent)), "failed": .text(Figures.count(report.counts.failed)),
+                "error": .text(report.lastError), "hasError": .flag(!report.lastError.isEmpty),
                 "mayRecycle": .flag(mayOperate && !isLeaving),
             ]
         }

@@ -94,7 +94,7 @@ struct NowView {
         self.catalogue = catalogue
         slowGateways = snapshot.children.slowGateways
         var flight = Dictionary(grouping: snapshot.children, by: \.applicationName).mapValues { children in
-            children.reduce(Int64(0)) { $0 + Int64($1.heartbeat.connections.streamsInFlight) }
+            children.reduce(Int64(0)) { $0 + Int64($1.report.connections.streamsInFlight) }
         }
         var waitingOf: [EngineFigures.Queue: Int64] = [:]
         for queue in snapshot.queues {
@@ -163,8 +163,8 @@ struct NowView {
 
     private var children: [ChildOverview] {
         let sorted = snapshot.children.sorted {
-            ($1.heartbeat.rate, $0.applicationName, $0.heartbeat.childID)
-                < ($0.heartbeat.rate, $1.applicationName, $1.heartbeat.childID)
+            ($1.report.rate, $0.applicationName, $0.id)
+                < ($0.report.rate, $1.applicationName, $1.id)
         }
         return Array(sorted.prefix(Self.mostChildren))
     }
@@ -173,39 +173,39 @@ struct NowView {
         if running.isEmpty { return catalogue[.summaryNoHost] }
         switch (critical, snapshot.alarms.count - critical) {
         case (0, 0): return catalogue[.summaryWell]
-        case (0, let warnings):
-            return catalogue.text(warnings == 1 ? .summaryOneWarning : .summaryWarnings, "\(warnings)")
-        case (1, _): return catalogue[.summaryOneCritical]
-        default: return catalogue.text(.summaryCritical, "\(critical)")
+        case (0, let warnings): return catalogue.text(.summaryWarnings, count: Int64(warnings), "\(warnings)")
+        default: return catalogue.text(.summaryCritical, count: Int64(critical), "\(critical)")
         }
     }
 
     private func figures(_ sent: Int64, _ failed: Int64) -> [PageValues] {
-        let rate = snapshot.children.reduce(0) { $0 + $1.heartbeat.rate }
-        let flight = snapshot.children.reduce(Int64(0)) { $0 + Int64($1.heartbeat.connections.streamsInFlight) }
-        let latency = snapshot.children.filter { $0.heartbeat.rate > 0 }.map(\.heartbeat.latencyP99Milliseconds).max()
+        let rate = snapshot.children.reduce(0) { $0 + $1.report.rate }
+        let flight = snapshot.children.reduce(Int64(0)) { $0 + Int64($1.report.connections.streamsInFlight) }
+        let latency = snapshot.children.filter { $0.report.rate > 0 }.map(\.report.latencyP99Milliseconds).max()
         let ended = sent + failed
         return [
-            figure(.figureRate, Figures.rate(rate), .figureRateUnit),
-            figure(.figureFlight, Figures.short(flight), .figureFlightUnit),
+            figure(.figureRate, Figures.rate(rate), catalogue[.figureRateUnit]),
+            figure(.figureFlight, Figures.short(flight), catalogue.text(.figureFlightUnit, count: flight)),
             figure(
                 .figureWaiting,
                 atLeast(Figures.short(waiting), snapshot.queues.contains(where: \.isPartial)),
-                .figureWaitingUnit,
-                Figures.duration(oldest)
+                catalogue.text(.figureWaitingUnit, count: waiting, Figures.duration(oldest))
             ),
             figure(
                 .figureSent,
                 Figures.short(sent),
-                .figureSentUnit,
-                ended > 0 ? Figures.percent(failed, of: ended) : "0 %"
+                catalogue.text(.figureSentUnit, ended > 0 ? Figures.percent(failed, of: ended) : "0 %")
             ),
-            figure(.figureLatency, latency.map { Figures.milliseconds($0) } ?? "–", .figureLatencyUnit),
+            figure(
+                .figureLatency,
+                latency.map { Figures.milliseconds($0) } ?? "–",
+                catalogue[.figureLatencyUnit]
+            ),
         ]
     }
 
-    private func figure(_ name: Phrase, _ value: String, _ unit: Phrase, _ detail: String = "") -> PageValues {
-        ["name": .text(catalogue[name]), "value": .text(value), "unit": .text(catalogue.text(unit, detail))]
+    private func figure(_ name: Phrase, _ value: String, _ unit: String) -> PageValues {
+        ["name": .text(catalogue[name]), "value": .text(value), "unit": .text(unit)]
     }
 
     private func atLeast(_ count: String, _ isPartial: Bool) -> String {

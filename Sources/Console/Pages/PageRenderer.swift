@@ -1,4 +1,3 @@
-import ConsoleFiles
 import Crypto
 import Foundation
 import HTTPTypes
@@ -33,12 +32,7 @@ struct PageRenderer: Sendable {
     /// Reads the templates that are built into the program.
     init(version: String) throws {
         self.version = version
-        var files: [String: String] = [:]
-        var index: Int32 = 0
-        while let name = console_file_at(index).name, let text = console_file_at(index).text {
-            files[String(cString: name)] = String(cString: text)
-            index += 1
-        }
+        let files = ConsoleFile.all
         var library = MustacheLibrary()
         for (name, text) in files where name.hasSuffix(".mustache") {
             try library.register(text, named: String(name.dropLast(".mustache".count)))
@@ -93,7 +87,7 @@ struct PageRenderer: Sendable {
             if item.path == AlarmsPage.path, let alarms = frame.alarms, alarms.all > 0 {
                 values["badge"] = .group([
                     "count": .text("\(alarms.all)"), "isCritical": .flag(alarms.critical > 0),
-                    "words": .text(catalogue.text(.alarmsUnseen, "\(alarms.all)")),
+                    "words": .text(catalogue.text(.alarmsUnseen, count: Int64(alarms.all), "\(alarms.all)")),
                 ])
             }
             return values

@@ -77,7 +77,7 @@ struct SettingsPage: Sendable {
         return [
             "key": .text(setting.key), "value": .text(setting.value.isEmpty ? catalogue[.valueEmpty] : setting.value),
             "isEmpty": .flag(setting.value.isEmpty),
-            "unit": .text(SettingUnits.text(setting.unit, in: catalogue.language)), "source": .text(catalogue[source]),
+            "unit": .text(catalogue.word(setting.unit)), "source": .text(catalogue[source]),
             "place": .text(setting.source == .file ? "" : setting.place),
         ]
     }

@@ -151,7 +151,7 @@ extension ExclusionPages {
                 case .take: .doneListTake
                 case .find: .doneListFind
                 }
-            values["done"] = .text(catalogue.text(phrase, Figures.count(number), Figures.count(all)))
+            values["done"] = .text(catalogue.text(phrase, count: number, Figures.count(number), Figures.count(all)))
         }
         return try await page(call, kind, values)
     }

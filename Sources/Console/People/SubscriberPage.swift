@@ -139,7 +139,10 @@ struct SubscriberPage: Sendable {
             .joined(separator: ": ")
         switch quarantine.status {
         case .valid: break
-        case .withErrors: notices.append(catalogue.text(.becauseErrors, "\(quarantine.softErrors)", reason))
+        case .withErrors:
+            notices.append(
+                catalogue.text(.becauseErrors, count: Int64(quarantine.softErrors), "\(quarantine.softErrors)", reason)
+            )
         case .quarantine:
             let since = quarantine.since.map { Figures.time($0) } ?? "–"
             notices.append(catalogue.text(.becauseQuarantine, since, reason))

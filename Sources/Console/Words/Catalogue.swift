@@ -4,7 +4,6 @@ import Store
 /// The texts of one language.
 struct Catalogue: Sendable {
     let language: Language
-    private let phrases: [Phrase: String]
     /// The texts by their names, as templates take them.
     let texts: [String: String]
 
@@ -17,18 +16,27 @@ struct Catalogue: Sendable {
     private init(_ language: Language) {
         self.language = language
         // Tests see to it that no language lacks a text; if one does, English is better than nothing.
-        phrases = English.texts.merging(language.texts) { _, own in own }
-        var texts = Dictionary(uniqueKeysWithValues: phrases.map { ($0.key.rawValue, $0.value) })
+        var texts = Language.english.texts.merging(language.texts) { _, own in own }
         texts["language"] = language.rawValue
         self.texts = texts
     }
 
     /// A text without values.
-    subscript(_ phrase: Phrase) -> String { phrases[phrase] ?? phrase.rawValue }
+    subscript(_ phrase: Phrase) -> String { texts[phrase.rawValue] ?? phrase.rawValue }
+
+    /// A word that is written in English beside what it is about, as the unit of a setting; the English one where there is no other.
+    func word(_ english: String) -> String { texts[english] ?? english }
 
     /// A text with values in the places of `{0}`, `{1}` …
-    func text(_ phrase: Phrase, _ values: String...) -> String {
-        var rest = self[phrase][...]
+    func text(_ phrase: Phrase, _ values: String...) -> String { filled(self[phrase], values) }
+
+    /// The same in the form that goes with a number.
+    func text(_ phrase: Phrase, count: Int64, _ values: String...) -> String {
+        filled(texts["\(phrase.rawValue).\(language.form(count).rawValue)"] ?? phrase.rawValue, values)
+    }
+
+    private func filled(_ text: String, _ values: [String]) -> String {
+        var rest = text[...]
         var shown = ""
         // From left to right, so that no value is taken for a place.
         while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
@@ -87,12 +95,12 @@ extension Catalogue {
     }
 
     /// The same behind a number of messages, with which some languages let it agree.
-    func counted(_ status: MessageStatus) -> String {
+    func counted(_ status: MessageStatus, _ count: Int64) -> String {
         switch status {
-        case .sent: self[.countedSent]
-        case .ignored: self[.countedIgnored]
-        case .canceled: self[.countedCanceled]
-        case .unknown: self[.countedUnknown]
+        case .sent: text(.countedSent, count: count)
+        case .ignored: text(.countedIgnored, count: count)
+        case .canceled: text(.countedCanceled, count: count)
+        case .unknown: text(.countedUnknown, count: count)
         case .failed, .pending, .notApplicable: self.status(status.name)
         }
     }
@@ -138,7 +146,7 @@ extension Catalogue {
         }
     }
 
-    func childState(_ state: ChildHeartbeat.State) -> String {
+    func childState(_ state: ChildOverview.State) -> String {
         switch state {
         case .starting: self[.childStarting]
         case .idle: self[.childIdle]

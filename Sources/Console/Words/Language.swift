@@ -16,12 +16,29 @@ enum Language: String, Sendable, CaseIterable {
         }
     }
 
-    /// Its texts.
-    var texts: [Phrase: String] {
+    /// Its texts by their names, as they are shown.
+    var texts: [String: String] { Self.files[self] ?? [:] }
+
+    private static let files = Dictionary(
+        uniqueKeysWithValues: allCases.map { language in
+            let file = WordFile(ConsoleFile.all[language.rawValue + ".words"] ?? "")
+            return (language, file.texts.mapValues(language.spaced))
+        }
+    )
+
+    /// French has a narrow space before some signs and within numbers, at which no line is broken; its file has a plain one, which can be seen.
+    func spaced(_ text: String) -> String {
+        guard self == .french else { return text }
+        return [" :", " ;", " ?", " !", " 000"].reduce(text) { shown, sign in
+            shown.replacing(sign, with: "\u{202F}" + sign.dropFirst())
+        }
+    }
+
+    /// The form that goes with a number (Unicode CLDR, plural rules).
+    func form(_ count: Int64) -> PluralForm {
         switch self {
-        case .english: English.texts
-        case .german: German.texts
-        case .french: French.texts
+        case .english, .german: count == 1 ? .one : .other
+        case .french: (0...1).contains(count) ? .one : .other
         }
     }
 

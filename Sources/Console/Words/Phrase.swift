@@ -1,6 +1,6 @@
 /// Each text of the pages, by name: templates say `{{t.name}}`, and `{0}` in a text stands for a value.
 ///
-/// A language is a table of all of them; a test looks for those that no page uses, and those that a page asks for in vain.
+/// A language is a file with all of them (``WordFile``); a test looks for those that no page uses, and those that a page asks for in vain.
 enum Phrase: String, Sendable, CaseIterable {
     // What stands around every page.
     case skip, menuLabel, menuNow, menuDeliveries, menuAlarms, menuHosts, menuAudit, signedInAs, signOut, reload
@@ -15,8 +15,8 @@ enum Phrase: String, Sendable, CaseIterable {
         busyText, conflictTitle,
         conflictText, failedTitle, failedText, backToNow
     // Now.
-    case nowTitle, asOf, utc, liveOn, livePause, liveResume, livePaused, liveLost, summaryWell, summaryOneWarning,
-        summaryWarnings, summaryOneCritical, summaryCritical, summaryNoHost, figuresTitle, figureRate,
+    case nowTitle, asOf, utc, liveOn, livePause, liveResume, livePaused, liveLost, summaryWell,
+        summaryWarnings, summaryCritical, summaryNoHost, figuresTitle, figureRate,
         figureRateUnit, figureFlight, figureFlightUnit, figureWaiting, figureWaitingUnit, figureSent, figureSentUnit,
         figureLatency, figureLatencyUnit, hourTitle, hourAgo, hourNow, hourPartial, chartEmpty, chartWords, chartBar,
         perMinute, legendSent, legendFailed, legendOther, underWay, nothingUnderWay, allDeliveries, queueTitle,

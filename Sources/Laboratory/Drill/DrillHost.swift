@@ -216,11 +216,11 @@ extension DrillSite {
     func children() async throws -> [DrillChild] {
         try await store().children().map {
             DrillChild(
-                id: $0.heartbeat.childID,
-                pid: $0.heartbeat.pid,
+                id: $0.id,
+                pid: $0.report.pid,
                 hostID: $0.row.hostID,
-                sent: $0.heartbeat.sent,
-                streams: $0.heartbeat.connections.streamsInFlight
+                sent: $0.report.counts.sent,
+                streams: $0.report.connections.streamsInFlight
             )
         }
     }

@@ -92,9 +92,9 @@ struct CounterCheck: Sendable {
         var children = Counters()
         let overviews = try await store.children(includeExited: true)
         for child in overviews {
-            children.unknown += child.heartbeat.unknown
-            children.resent += child.heartbeat.resentAfterAmbiguity
-            children.late += child.heartbeat.lateOutcomes
+            children.unknown += child.report.counts.unknown
+            children.resent += child.report.counts.resentAfterAmbiguity
+            children.late += child.report.counts.lateOutcomes
             children.replayed += child.journalReplayed
         }
         return (children, overviews.count < Self.listedChildren)

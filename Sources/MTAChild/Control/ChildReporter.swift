@@ -4,13 +4,14 @@ import Logging
 import OperatingSystem
 import ProcessEvents
 import ProcessProtocol
+import PushCore
 import Store
 import Synchronization
 
 /// Says how the child is doing: a line on standard output and a row in `mta_child`, each second.
 final class ChildReporter: Sendable {
     private struct Last {
-        var connections = 0
+        var gateway = GatewayStatus()
         var resolved: Int64 = 0
         var at = ContinuousClock.now
         var rate = 0.0
@@ -57,44 +58,78 @@ final class ChildReporter: Sendable {
         }
     }
 
-    /// Keeps the number of connections fresh for the lines, which wait for nothing, until the task is cancelled.
-    func watchConnections() async {
+    /// Keeps the gateway's figures fresh for the lines, which wait for nothing, until the task is cancelled.
+    func watchGateway() async {
         while !Task.isCancelled {
-            let connections = await sender.gateway?.status().connections ?? 0
-            last.withLock { $0.connections = connections }
+            await lookAtGateway()
             try? await Task.sleep(for: .seconds(1))
         }
     }
 
+    private func lookAtGateway() async {
+        let gateway = await sender.gateway?.status() ?? GatewayStatus()
+        last.withLock { $0.gateway = gateway }
+    }
+
     func writeLine(exitReason: ChildExitReason?) {
-        let seen = sender.snapshot
-        let counters = seen.counters
-        var status = ChildStatus(
-            pid: getpid(),
-            generation: arguments.generation,
-            state: state(seen)
-        )
-        status.partsHeld = seen.partCount
-        status.inFlight = seen.window.unresolved
-        status.sent = counters.sent
-        status.failed = counters.failed
-        status.retried = counters.retried
-        status.late = counters.late
-        status.unknown = counters.unknown
-        status.resent = counters.resentAfterAmbiguity
-        status.residentBytes = Machine.residentBytes()
-        status.progress = counters.progress
-        status.exitReason = exitReason
-        status.figures = ChildFigures(
-            messages: counters.outcomes.all,
+        let figures = ChildFigures(
+            messages: sender.snapshot.counters.outcomes.all,
             gateway: sender.measures.latencies.withLock(\.all),
             waits: sender.measures.waits.withLock(\.self),
             database: sender.measures.database.withLock(\.self),
-            connections: last.withLock(\.connections),
-            window: seen.window.most,
             cpuSeconds: ProcessFigures.cpu()
         )
+        let status = ChildStatus(
+            generation: arguments.generation,
+            report: report(),
+            exitReason: exitReason,
+            figures: figures
+        )
         output.write(LineEncoder.line(ChildMessage(status)))
+    }
+
+    func heartbeat(exited: Bool) async {
+        await lookAtGateway()
+        measureRate()
+        var report = report()
+        if exited {
+            report.state = .exited
+            report.connections.limitedBy = nil
+        }
+        do {
+            try await store.recordChildReport(report, child: arguments.childID)
+        } catch {
+            if !Task.isCancelled { logger.failure("the child's row could not be updated", of: error) }
+        }
+    }
+
+    private func report() -> ChildReport {
+        let seen = sender.snapshot
+        let (gateway, rate) = last.withLock { ($0.gateway, $0.rate) }
+        let (limit, current) = sender.load(queuedInGateway: gateway.queued)
+        var report = ChildReport(pid: getpid(), state: state(seen))
+        report.deliveryID = current?.deliveryID
+        report.partID = current?.id
+        report.partsHeld = seen.partCount
+        report.inFlight = seen.window.unresolved
+        report.connections.open = Int32(clamping: gateway.connections)
+        report.connections.wanted = Int32(clamping: gateway.wanted)
+        report.connections.reason = gateway.reason
+        report.connections.limit = Int32(clamping: gateway.most)
+        report.connections.streamsInFlight = Int32(clamping: gateway.streamsInFlight)
+        report.connections.dispatchWindow = Int32(clamping: seen.window.most)
+        report.connections.dispatchWindowLimit = Int32(clamping: seen.window.ceiling)
+        report.connections.limitedBy = limit
+        report.counts = seen.counters.counts
+        report.progress = seen.counters.progress
+        report.rate = rate
+        (report.latencyP50Milliseconds, report.latencyP99Milliseconds) = sender.measures.latencies.withLock {
+            ($0.percentile(50), $0.percentile(99))
+        }
+        report.residentBytes = Machine.residentBytes()
+        report.journalLength = sender.journalLength
+        report.lastError = sender.lastError
+        return report
     }
 
     private func state(_ seen: DispatchSnapshot) -> ChildState {
@@ -105,59 +140,9 @@ final class ChildReporter: Sendable {
         return holdsParts ? .sending : .idle
     }
 
-    func heartbeat(exited: Bool) async {
-        let gateway = await sender.gateway?.status()
-        let queued = gateway?.queued ?? 0
-        let seen = sender.snapshot
-        let (counters, parts, window) = (seen.counters, seen.partCount, seen.window)
-        let (limit, current) = sender.load(queuedInGateway: queued)
-        let (p50, p99) = sender.measures.latencies.withLock { ($0.percentile(50), $0.percentile(99)) }
-        var heartbeat = ChildHeartbeat(
-            childID: arguments.childID,
-            pid: getpid(),
-            state: exited ? .exited : heartbeatState(parts)
-        )
-        heartbeat.deliveryID = current?.deliveryID
-        heartbeat.partID = current?.id
-        heartbeat.partsHeld = Int32(clamping: parts)
-        heartbeat.connections = ChildConnections(
-            open: Int32(clamping: gateway?.connections ?? 0),
-            wanted: Int32(clamping: gateway?.wanted ?? 0),
-            reason: gateway?.reason ?? "",
-            streamsInFlight: Int32(clamping: gateway?.streamsInFlight ?? 0),
-            dispatchWindow: Int32(clamping: window.most),
-            most: ChildConnections.Most(
-                connections: Int32(clamping: gateway?.most ?? 0),
-                dispatchWindow: Int32(clamping: window.ceiling)
-            ),
-            limitedBy: exited ? nil : limit
-        )
-        heartbeat.sent = counters.sent
-        heartbeat.failed = counters.failed
-        heartbeat.retried = counters.retried
-        heartbeat.unknown = counters.unknown
-        heartbeat.resentAfterAmbiguity = counters.resentAfterAmbiguity
-        heartbeat.lateOutcomes = counters.late
-        heartbeat.rate = rate(counters.resolved)
-        heartbeat.latencyP50Milliseconds = p50
-        heartbeat.latencyP99Milliseconds = p99
-        heartbeat.residentBytes = Machine.residentBytes()
-        heartbeat.journalLength = sender.journalLength
-        heartbeat.lastError = sender.lastError
-        do {
-            try await store.recordChildHeartbeat(heartbeat)
-        } catch {
-            if !Task.isCancelled { logger.failure("the child's row could not be updated", of: error) }
-        }
-    }
-
-    private func heartbeatState(_ parts: Int) -> ChildHeartbeat.State {
-        if control.isDraining { return .draining }
-        return parts > 0 ? .working : .idle
-    }
-
     /// Messages a second since the last call.
-    private func rate(_ resolved: Int64) -> Double {
+    private func measureRate() {
+        let resolved = sender.snapshot.counters.counts.resolved
         let now = ContinuousClock.now
         let turn = last.withLock { last in
             let seconds = (now - last.at) / .seconds(1)
@@ -171,6 +156,5 @@ final class ChildReporter: Sendable {
             return true
         }
         if turn { sender.measures.latencies.withLock { $0.turn() } }
-        return last.withLock { $0.rate }
     }
 }

@@ -189,7 +189,7 @@ extension DispatchState {
     /// - Parameter claims: the parts, with their tokens, that the report is about.
     mutating func ended(_ report: StoreReport, _ claims: Set<PartToken>, _ actions: inout [Action]) {
         counters.progress += 1
-        counters.late += Int64(report.late)
+        counters.lateOutcomes += Int64(report.late)
         var journal: [UInt8] = []
         let claims = claims.sorted()
         for claim in claims where report.closedParts.contains(claim.part) {

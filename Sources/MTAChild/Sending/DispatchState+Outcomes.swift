@@ -50,6 +50,7 @@ extension DispatchState {
         _ results: inout Results
     ) {
         let row = flight.rows[Int(outcome.index)]
+        if outcome.status == 429 { counters.throttled += 1 }
         var answer = JournalAnswer(
             sequence: part.sequences[Int(row)],
             outcomeClass: outcome.outcomeClass,

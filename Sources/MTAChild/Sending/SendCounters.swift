@@ -2,25 +2,19 @@ import ProcessProtocol
 import PushCore
 
 /// What a child has done since its start.
+@dynamicMemberLookup
 struct SendCounters: Sendable {
-    /// Accepted by the gateway.
-    var sent: Int64 = 0
-    /// Refused for good.
-    var failed: Int64 = 0
-    /// Handed to retry parts.
-    var retried: Int64 = 0
-    /// Those of the first three.
-    var resolved: Int64 { sent + failed + retried }
-    /// Recorded as `unknown`.
-    var unknown: Int64 = 0
-    /// Answers that were stored although the part had another owner by then.
-    var late: Int64 = 0
-    /// Sent again, or handed to retry parts, although the gateway may have had them.
-    var resentAfterAmbiguity: Int64 = 0
+    /// What it reports.
+    var counts = ChildCounts()
     /// Grows with everything that gets on; stands still when the child is stuck.
     var progress: UInt64 = 0
     /// What became of messages.
     var outcomes = OutcomeCounts()
+
+    subscript(dynamicMember path: WritableKeyPath<ChildCounts, Int64>) -> Int64 {
+        get { counts[keyPath: path] }
+        set { counts[keyPath: path] = newValue }
+    }
 }
 
 /// How many messages ended how: plain numbers, as there are 100,000 of them a second.

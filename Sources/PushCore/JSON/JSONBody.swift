@@ -4,13 +4,22 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// JSON from outside, read with Foundation's decoder in a way that no text can end the process.
+/// Values as JSON, by Foundation's coders; what comes from outside is read in a way that no text can end the process.
 public enum JSONBody {
     /// Decodes a value.
     ///
     /// - Throws: `DecodingError` for what is not JSON or not of that form.
     public static func decode<Value: Decodable>(_ type: Value.Type, from text: some Collection<UInt8>) throws -> Value {
         try JSONDecoder().decode(type, from: data(text))
+    }
+
+    /// A value as JSON, with its members in the order of their names.
+    ///
+    /// - Throws: `EncodingError` for what JSON cannot say.
+    public static func text(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 
     /// The bytes with a blank behind them, for a decoder that is kept.

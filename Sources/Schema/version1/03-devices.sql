@@ -172,13 +172,14 @@ COMMENT ON VIEW pushmta.subscription IS
 CREATE FUNCTION pushmta_engine.subscriptions_with(token text) RETURNS SETOF bigint LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
     SELECT s.id FROM pushmta_engine.subscription s
-    WHERE s.push_token = CASE WHEN token ~ '^[0-9A-Fa-f]{64,200}$' THEN lower(token) ELSE token END AND s.enabled
+    WHERE s.push_token = CASE WHEN token ~ '^[0-9A-Fa-f]+$' THEN lower(token) ELSE token END AND s.enabled
     UNION ALL
     -- Of those who are forgotten all have the same.
     SELECT s.id FROM pushmta_engine.subscription s
-    WHERE s.push_token = CASE WHEN token ~ '^[0-9A-Fa-f]{64,200}$' THEN lower(token) ELSE token END AND NOT s.enabled
+    WHERE s.push_token = CASE WHEN token ~ '^[0-9A-Fa-f]+$' THEN lower(token) ELSE token END AND NOT s.enabled
         AND s.disabled_reason <> 'forgotten' $$;
-COMMENT ON FUNCTION pushmta_engine.subscriptions_with(text) IS 'The subscriptions that have a push token, of all applications.';
+COMMENT ON FUNCTION pushmta_engine.subscriptions_with(text) IS
+    'The subscriptions that have a push token, of all applications. Tokens of APNs are kept in lower case.';
 
 CREATE FUNCTION pushmta.find_subscriptions(push_token text) RETURNS SETOF bigint LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -317,7 +318,8 @@ BEGIN
                 SELECT o.opted_out
                 FROM (SELECT x.id, x.opted_out, x.opted_in_here, x.user_key, x.registered_at, x.application_id FROM subscription x
                     WHERE x.device_id = f.device_id OFFSET 0) o
-                WHERE o.application_id = f.application_id AND o.user_key = f.user_key AND o.registered_at >= s.registered_at AND (o.opted_out OR NOT o.opted_in_here)
+                WHERE o.application_id = f.application_id AND o.user_key = f.user_key AND o.registered_at >= s.registered_at
+                    AND (o.opted_out OR NOT o.opted_in_here)
                 ORDER BY o.registered_at DESC, o.id DESC LIMIT 1), s.opted_out) END,
             opted_out_at = CASE WHEN f.opt_out AND s.opted_out THEN s.opted_out_at WHEN f.opt_out THEN now()
                 WHEN NOT f.opt_out THEN NULL ELSE s.opted_out_at END,
@@ -467,7 +469,8 @@ BEGIN
     FROM unnest(application_ids, tokens, keys, device_ids, claims) g(application_id, push_token, user_key, device_id, claim)
     CROSS JOIN LATERAL (SELECT x.id, x.application_id FROM subscription x WHERE x.push_token = g.push_token AND x.enabled OFFSET 0) e
     WHERE (g.claim = 'proven' OR g.claim = 'kept' AND EXISTS (
-            SELECT FROM (SELECT x.application_id, x.user_key, x.user_key_proven FROM subscription x WHERE x.device_id = g.device_id OFFSET 0) o
+            SELECT FROM (SELECT x.application_id, x.user_key, x.user_key_proven FROM subscription x
+                WHERE x.device_id = g.device_id OFFSET 0) o
             WHERE o.application_id = g.application_id AND o.user_key = g.user_key AND o.user_key_proven))
         AND g.user_key <> '' AND e.application_id = g.application_id AND s.id = e.id AND s.push_token = g.push_token
         AND s.enabled AND s.user_key = g.user_key AND NOT s.user_key_proven;

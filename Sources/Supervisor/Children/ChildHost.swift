@@ -1,5 +1,6 @@
 import Logging
 import ProcessProtocol
+import PushCore
 import Synchronization
 import SystemPackage
 
@@ -26,7 +27,7 @@ struct ChildHost: Sendable {
             inbox: inbox,
             heard: { status in
                 killsBefore.withLock { $0 = OutOfMemoryKills.count() }
-                registry.update(generation) { $0.residentBytes = status.residentBytes }
+                registry.update(generation) { $0.residentBytes = status.report.residentBytes }
                 tell(.childStatus(generation: generation, status))
             },
             traced: { registry.traces.heard($0, from: registry[generation]?.childID) },

@@ -8,10 +8,7 @@ final class ChildTotals: Sendable {
     struct Sums: Sendable {
         /// By outcome and class of reason.
         var messages: [OutcomeKey: Int64] = [:]
-        var retried: Int64 = 0
-        var unknown: Int64 = 0
-        var resent: Int64 = 0
-        var late: Int64 = 0
+        var counts = ChildCounts()
         var cpuSeconds = 0.0
         var gateway = SecondsHistogram()
         /// Of single messages.
@@ -19,10 +16,7 @@ final class ChildTotals: Sendable {
 
         /// Adds what a child has done between two of its lines.
         mutating func add(_ now: ChildStatus, since before: ChildStatus?) {
-            retried += max(0, now.retried - (before?.retried ?? 0))
-            unknown += max(0, now.unknown - (before?.unknown ?? 0))
-            resent += max(0, now.resent - (before?.resent ?? 0))
-            late += max(0, now.late - (before?.late ?? 0))
+            counts.add(now.report.counts, since: before?.report.counts ?? ChildCounts())
             guard let figures = now.figures else { return }
             let old = before?.figures ?? ChildFigures()
             cpuSeconds += max(0, figures.cpuSeconds - old.cpuSeconds)

@@ -78,9 +78,9 @@ struct ChildRecord: Sendable, Equatable {
     var isActive: Bool { phase == .starting || phase == .running }
     /// Whether it has been asked to leave, in whatever way, and is still there.
     var isLeaving: Bool { isAlive && !isActive }
-    var isIdle: Bool { phase == .running && status?.state == .idle }
-    var isBusy: Bool { status.map { $0.partsHeld > 0 || $0.inFlight > 0 } ?? false }
-    var hasResolvedAMessage: Bool { (status?.resolved ?? 0) > 0 }
+    var isIdle: Bool { phase == .running && status?.report.state == .idle }
+    var isBusy: Bool { status.map { $0.report.partsHeld > 0 || $0.report.inFlight > 0 } ?? false }
+    var hasResolvedAMessage: Bool { (status?.report.counts.resolved ?? 0) > 0 }
     /// Whether it has shown that it can do the work of another child: it has, or it waits for work.
     var isProven: Bool { phase == .running && (isIdle || hasResolvedAMessage) }
 
@@ -92,7 +92,7 @@ struct ChildRecord: Sendable, Equatable {
     /// Measured between its lines: one that is late with them is no reason to doubt what it does.
     var isStalled: Bool {
         guard phase == .running else { return false }
-        return status?.state == .stalled || isProbing
+        return status?.report.state == .stalled || isProbing
             || isBusy && progressAt.advanced(by: Self.standstill) <= heardAt && !hasTenure(at: heardAt)
     }
 
@@ -106,7 +106,7 @@ struct ChildRecord: Sendable, Equatable {
     func isIdleForGood(at now: ContinuousClock.Instant) -> Bool { isIdle && !hasTenure(at: now) }
 
     /// Whether it finds out now and then whether a gateway in trouble takes messages again; another one can go on with that at any time.
-    var isProbing: Bool { status?.state == .probing }
+    var isProbing: Bool { status?.report.state == .probing }
 
     /// Gives it the whole timeout again.
     mutating func excuse(at now: ContinuousClock.Instant) {
@@ -117,12 +117,12 @@ struct ChildRecord: Sendable, Equatable {
     /// Takes a status line; lines of another generation are not this child's.
     mutating func heard(_ new: ChildStatus, at now: ContinuousClock.Instant) {
         guard new.generation == generation else { return }
-        let isBusy = new.partsHeld > 0 || new.inFlight > 0
-        let isWaiting = new.state == .stalled || new.state == .probing || new.state == .starting
-        if !isBusy || isWaiting || new.progress != status?.progress { progressAt = now }
+        let isBusy = new.report.partsHeld > 0 || new.report.inFlight > 0
+        let isWaiting = new.report.state == .stalled || new.report.state == .probing || new.report.state == .starting
+        if !isBusy || isWaiting || new.report.progress != status?.report.progress { progressAt = now }
         heardAt = now
         status = new
-        if Int64(new.inFlight) > WorkOnOffer.smallMessages { isLarge = true }
+        if Int64(new.report.inFlight) > WorkOnOffer.smallMessages { isLarge = true }
         if phase == .starting { phase = .running }
     }
 }

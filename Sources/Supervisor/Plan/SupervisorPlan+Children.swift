@@ -264,8 +264,8 @@ extension SupervisorPlan {
     private var waitingText: String {
         guard !children.isEmpty else { return "No child is running." }
         let lines = children.values.sorted { $0.generation < $1.generation }.map { child in
-            let parts = child.status?.partsHeld ?? 0
-            let messages = child.status?.inFlight ?? 0
+            let parts = child.status?.report.partsHeld ?? 0
+            let messages = child.status?.report.inFlight ?? 0
             return !child.isAlive
                 ? "\(text(child)) (gone, its journal is not replayed yet)"
                 : "\(text(child)) (\(parts) parts, \(messages) messages on the wire)"

@@ -157,23 +157,15 @@ struct DeviceRoutes: Sendable {
         try query.close()
         let rows = try await database.run { store in
             var wanted = call.applications
-            var platforms = Set(Platform.allCases)
             if let application {
                 let row = try await store.apiApplications().first { $0.name == application && call.allows($0.id) }
                 guard let row else { throw APIProblem.notFound("application of this name") }
                 wanted = [row.id]
-                platforms = [row.platform]
             }
             guard let token else {
                 return try await store.devices(userKey: user ?? "", applications: wanted, limit: Self.mostDevices)
             }
-            // APNs tokens are kept in lower case; FCM tokens are other ones then.
-            let forms = Set(platforms.map { PushTokenForm.normalised(token, $0) ?? token })
-            var found: [DeviceRow] = []
-            for form in forms.sorted() {
-                found += try await store.devices(pushToken: form, applications: wanted, limit: Self.mostDevices)
-            }
-            return found
+            return try await store.devices(pushToken: token, applications: wanted, limit: Self.mostDevices)
         }
         return APIReply(.ok, .members(("devices", .array(rows.map(DeviceJSON.json)))))
     }

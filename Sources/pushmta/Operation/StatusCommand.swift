@@ -195,27 +195,26 @@ struct ChildTable: Sendable {
 
     /// Those that run.
     func running(_ children: [ChildOverview]) -> Table {
-        var table = Table([
-            "child", "host", "pid", "application", "account", "connector", "state", "health", "heartbeat_age",
-            "delivery",
-            "parts_held", "connections", "wanted", "why", "streams", "window", "limited_by", "sent", "failed",
-            "retried", "unknown",
-            "resent_after_ambiguity",
-            "journal_replayed", "late_outcomes", "rate", "p50_ms", "p99_ms", "resident_mib", "last_error",
-        ])
+        var table = Table(
+            [
+                "child", "host", "pid", "application", "account", "connector", "state", "health", "heartbeat_age",
+                "delivery",
+                "parts_held", "connections", "wanted", "why", "streams", "window", "limited_by",
+            ] + Self.counts + ["rate", "p50_ms", "p99_ms", "resident_mib", "last_error"]
+        )
         for child in children {
-            let heartbeat = child.heartbeat
+            let report = child.report
             table.add(
                 place(child) + [
-                    .text(heartbeat.state.rawValue), .text(child.health), .number(child.heartbeatAgeSeconds),
-                    Cell(heartbeat.deliveryID), Cell(heartbeat.partsHeld), Cell(heartbeat.connections.open),
-                    Cell(heartbeat.connections.wanted), .text(heartbeat.connections.reason),
-                    Cell(heartbeat.connections.streamsInFlight), Cell(heartbeat.connections.dispatchWindow),
-                    Cell(heartbeat.connections.limitedBy?.rawValue),
+                    .text(child.state.rawValue), .text(child.health), .number(child.heartbeatAgeSeconds),
+                    Cell(report.deliveryID), Cell(report.partsHeld), Cell(report.connections.open),
+                    Cell(report.connections.wanted), .text(report.connections.reason),
+                    Cell(report.connections.streamsInFlight), Cell(report.connections.dispatchWindow),
+                    Cell(report.connections.limitedBy?.rawValue),
                 ] + counts(child) + [
-                    .number(heartbeat.rate), .number(heartbeat.latencyP50Milliseconds),
-                    .number(heartbeat.latencyP99Milliseconds),
-                    .number(Cell.mebibytes(heartbeat.residentBytes)), .text(heartbeat.lastError),
+                    .number(report.rate), .number(report.latencyP50Milliseconds),
+                    .number(report.latencyP99Milliseconds),
+                    .number(Cell.mebibytes(report.residentBytes)), .text(report.lastError),
                 ]
             )
         }
@@ -224,16 +223,15 @@ struct ChildTable: Sendable {
 
     /// Those that have ended.
     func ended(_ children: [ChildOverview]) -> Table {
-        var table = Table([
-            "child", "host", "pid", "application", "account", "connector", "exit_reason", "exit_detail", "sent",
-            "failed",
-            "retried", "unknown", "resent_after_ambiguity", "journal_replayed", "late_outcomes", "last_error",
-            "stderr_tail",
-        ])
+        var table = Table(
+            [
+                "child", "host", "pid", "application", "account", "connector", "exit_reason", "exit_detail",
+            ] + Self.counts + ["last_error", "stderr_tail"]
+        )
         for child in children {
             table.add(
                 place(child) + [Cell(child.exitReason), .text(child.exitDetail)] + counts(child)
-                    + [.text(child.heartbeat.lastError), .text(child.stderrTail)]
+                    + [.text(child.report.lastError), .text(child.stderrTail)]
             )
         }
         return table
@@ -242,18 +240,15 @@ struct ChildTable: Sendable {
     private func place(_ child: ChildOverview) -> [Cell] {
         let host = hosts.first { $0.report.id == child.row.hostID }?.report.name
         return [
-            .integer(child.heartbeat.childID), .text(host ?? child.row.hostID), Cell(child.heartbeat.pid),
+            .integer(child.id), .text(host ?? child.row.hostID), Cell(child.report.pid),
             .text(child.applicationName), .text(child.accountName), .text(child.row.connector.rawValue),
         ]
     }
 
+    private static let counts = ChildCounts.all.map(\.name) + ["journal_replayed"]
+
     private func counts(_ child: ChildOverview) -> [Cell] {
-        let heartbeat = child.heartbeat
-        return [
-            .integer(heartbeat.sent), .integer(heartbeat.failed), .integer(heartbeat.retried),
-            .integer(heartbeat.unknown),
-            .integer(heartbeat.resentAfterAmbiguity), .integer(child.journalReplayed), .integer(heartbeat.lateOutcomes),
-        ]
+        ChildCounts.all.map { .integer(child.report.counts[keyPath: $0.path]) } + [.integer(child.journalReplayed)]
     }
 }
 

@@ -89,19 +89,19 @@ struct StatusText: Sendable {
         ])
         let labels = Dictionary(snapshot.deliveries.map { ($0.id, $0.label) }, uniquingKeysWith: { first, _ in first })
         for child in snapshot.children {
-            let heartbeat = child.heartbeat
-            let condition = child.health == "alive" ? heartbeat.state.rawValue : child.health
+            let report = child.report
+            let condition = child.health == "alive" ? child.state.rawValue : child.health
             table.add(
                 [
-                    names.name(child), String(heartbeat.pid), child.applicationName, condition,
-                    heartbeat.deliveryID.map { Self.delivery($0, labels[$0]) } ?? "",
-                    heartbeat.rate > 0 ? Self.tenths(heartbeat.rate) : "",
-                    heartbeat.latencyP99Milliseconds > 0 ? Self.tenths(heartbeat.latencyP99Milliseconds) : "",
-                    "\(heartbeat.connections.open)/\(heartbeat.connections.wanted)",
-                    heartbeat.connections.limitedBy?.rawValue ?? "", CounterWords.cell(heartbeat.sent),
-                    CounterWords.cell(heartbeat.failed),
+                    names.name(child), String(report.pid), child.applicationName, condition,
+                    report.deliveryID.map { Self.delivery($0, labels[$0]) } ?? "",
+                    report.rate > 0 ? Self.tenths(report.rate) : "",
+                    report.latencyP99Milliseconds > 0 ? Self.tenths(report.latencyP99Milliseconds) : "",
+                    "\(report.connections.open)/\(report.connections.wanted)",
+                    report.connections.limitedBy?.rawValue ?? "", CounterWords.cell(report.counts.sent),
+                    CounterWords.cell(report.counts.failed),
                 ],
-                notes: [Self.counters(child), heartbeat.lastError.isEmpty ? "" : "Last error: \(heartbeat.lastError)"]
+                notes: [Self.counters(child), report.lastError.isEmpty ? "" : "Last error: \(report.lastError)"]
             )
         }
         return table
@@ -113,16 +113,17 @@ struct StatusText: Sendable {
             .number("failed"),
         ])
         for child in children {
-            let heartbeat = child.heartbeat
+            let report = child.report
             let tail = child.stderrTail.split(whereSeparator: \.isNewline).joined(separator: " | ")
             table.add(
                 [
-                    names.name(child), String(heartbeat.pid), child.applicationName, child.accountName,
-                    child.exitReason ?? "", CounterWords.cell(heartbeat.sent), CounterWords.cell(heartbeat.failed),
+                    names.name(child), String(report.pid), child.applicationName, child.accountName,
+                    child.exitReason ?? "", CounterWords.cell(report.counts.sent),
+                    CounterWords.cell(report.counts.failed),
                 ],
                 notes: [
                     child.exitDetail, Self.counters(child),
-                    heartbeat.lastError.isEmpty ? "" : "Last error: \(heartbeat.lastError)",
+                    report.lastError.isEmpty ? "" : "Last error: \(report.lastError)",
                     tail.isEmpty ? "" : "Standard error: \(TerminalText.cut(tail, to: Table.longestCell))",
                 ]
             )
@@ -212,12 +213,11 @@ struct StatusText: Sendable {
 extension StatusText {
     /// The counters of a child that have no column.
     private static func counters(_ child: ChildOverview) -> String {
-        let heartbeat = child.heartbeat
-        return CounterWords.text([
-            ("retried", heartbeat.retried), ("unknown", heartbeat.unknown),
-            ("resent after ambiguity", heartbeat.resentAfterAmbiguity), ("journal replayed", child.journalReplayed),
-            ("late outcomes", heartbeat.lateOutcomes),
-        ])
+        let others = ChildCounts.all.filter { !["sent", "failed"].contains($0.name) }
+        return CounterWords.text(
+            others.map { ($0.name.replacing("_", with: " "), child.report.counts[keyPath: $0.path]) }
+                + [("journal replayed", child.journalReplayed)]
+        )
     }
 
     /// What binds a delivery whose gateways answer slowly.

@@ -269,8 +269,8 @@ final class HostRemainder: Sendable {
     /// The sum over some children.
     static func text(_ children: [ChildOverview]) -> String {
         guard !children.isEmpty else { return "no child is left" }
-        let streams = children.reduce(0) { $0 + Int($1.heartbeat.connections.streamsInFlight) }
-        let parts = children.reduce(0) { $0 + Int($1.heartbeat.partsHeld) }
+        let streams = children.reduce(0) { $0 + Int($1.report.connections.streamsInFlight) }
+        let parts = children.reduce(0) { $0 + Int($1.report.partsHeld) }
         return "children \(children.count), messages on the wire \(streams), parts held \(parts)"
     }
 }

@@ -1,4 +1,5 @@
 import Administration
+import PushCore
 import Store
 
 /// The rates of the last looks, for sparklines.
@@ -17,12 +18,12 @@ struct TopHistory: Sendable {
     /// Takes in what children say of themselves.
     mutating func add(_ hosts: [HostRow], _ children: [ChildOverview]) {
         // A child that is gone sends nothing, whatever it said last.
-        let rates = children.map { (child: $0, rate: $0.health == "gone" ? 0 : max(0, $0.heartbeat.rate)) }
+        let rates = children.map { (child: $0, rate: $0.health == "gone" ? 0 : max(0, $0.report.rate)) }
         all.add([true: rates.map(\.rate).reduce(0, +)])
         let none = Dictionary(hosts.map { ($0.report.id, 0.0) }, uniquingKeysWith: +)
         self.hosts.add(rates.reduce(into: none) { $0[$1.child.row.hostID, default: 0] += $1.rate })
         applications.add(rates.reduce(into: [:]) { $0[$1.child.applicationName, default: 0] += $1.rate })
-        self.children.add(Dictionary(rates.map { ($0.child.heartbeat.childID, $0.rate) }, uniquingKeysWith: +))
+        self.children.add(Dictionary(rates.map { ($0.child.id, $0.rate) }, uniquingKeysWith: +))
     }
 
     /// Takes in the counts of deliveries: their rates come from two looks.

@@ -160,8 +160,8 @@ extension TopTable {
                     ? .critical : host.health == "late" || host.isVersionMixed ? .warning : .plain,
                 name: name,
                 rate: rate,
-                waiting: Double(children.map { Int($0.heartbeat.connections.streamsInFlight) }.reduce(0, +)),
-                failed: Double(children.map(\.heartbeat.failed).reduce(0, +)),
+                waiting: Double(children.map { Int($0.report.connections.streamsInFlight) }.reduce(0, +)),
+                failed: Double(children.map(\.report.counts.failed).reduce(0, +)),
                 words: [report.id, condition, report.version]
             )
         }
@@ -175,29 +175,29 @@ extension TopTable {
     private static func children(_ state: TopState, _ width: Int) -> TopTable {
         let names = HostNames(state.figures.hosts)
         let rows = state.figures.children.map { child in
-            let heartbeat = child.heartbeat
-            let condition = child.health == "alive" ? heartbeat.state.rawValue : child.health
-            let rate = state.history.children.last(heartbeat.childID) ?? 0
-            let limit = heartbeat.connections.limitedBy?.rawValue ?? ""
+            let report = child.report
+            let condition = child.health == "alive" ? child.state.rawValue : child.health
+            let rate = state.history.children.last(child.id) ?? 0
+            let limit = report.connections.limitedBy?.rawValue ?? ""
             return Row(
                 cells: [
-                    names.name(child), width < wide ? "" : String(heartbeat.pid), child.applicationName, condition,
-                    heartbeat.deliveryID.map(String.init) ?? "", number(rate),
-                    state.history.children.sparkline(heartbeat.childID, width: sparks(width)),
-                    number(heartbeat.latencyP99Milliseconds),
-                    width < wide ? "" : "\(heartbeat.connections.open)/\(heartbeat.connections.wanted)",
-                    CounterWords.cell(heartbeat.connections.streamsInFlight), limit,
-                    width < wide ? "" : CounterWords.cell(heartbeat.sent), CounterWords.cell(heartbeat.failed),
+                    names.name(child), width < wide ? "" : String(report.pid), child.applicationName, condition,
+                    report.deliveryID.map(String.init) ?? "", number(rate),
+                    state.history.children.sparkline(child.id, width: sparks(width)),
+                    number(report.latencyP99Milliseconds),
+                    width < wide ? "" : "\(report.connections.open)/\(report.connections.wanted)",
+                    CounterWords.cell(report.connections.streamsInFlight), limit,
+                    width < wide ? "" : CounterWords.cell(report.counts.sent), CounterWords.cell(report.counts.failed),
                 ],
-                notes: [heartbeat.lastError.isEmpty ? "" : "Last error: \(heartbeat.lastError)"],
+                notes: [report.lastError.isEmpty ? "" : "Last error: \(report.lastError)"],
                 style: child.health == "alive" ? .plain : .warning,
-                name: "\(names.name(child)) \(child.applicationName) \(heartbeat.childID)",
+                name: "\(names.name(child)) \(child.applicationName) \(child.id)",
                 rate: rate,
-                waiting: Double(heartbeat.connections.streamsInFlight),
-                failed: Double(heartbeat.failed),
+                waiting: Double(report.connections.streamsInFlight),
+                failed: Double(report.counts.failed),
                 words: [
-                    condition, child.accountName, limit, String(heartbeat.pid),
-                    heartbeat.deliveryID.map(String.init) ?? "", heartbeat.lastError,
+                    condition, child.accountName, limit, String(report.pid),
+                    report.deliveryID.map(String.init) ?? "", report.lastError,
                 ]
             )
         }
@@ -219,7 +219,7 @@ extension TopTable {
             let served = children[application.application] ?? []
             let rate = state.history.applications.last(application.application) ?? 0
             let waiting = queue.map { $0.ready + $0.later + $0.held }.reduce(0, +)
-            let failed = served.map(\.heartbeat.failed).reduce(0, +)
+            let failed = served.map(\.report.counts.failed).reduce(0, +)
             let isOpen = application.health.state != .closed
             let reasons = queue.map { $0.waitingReason.isEmpty ? "" : "Waits over \($0.account): \($0.waitingReason)" }
             return Row(
@@ -249,11 +249,11 @@ extension TopTable {
     }
 
     private static func deliveries(_ state: TopState, _ width: Int) -> TopTable {
-        let byChildren = Dictionary(grouping: state.figures.children) { $0.heartbeat.deliveryID }
+        let byChildren = Dictionary(grouping: state.figures.children) { $0.report.deliveryID }
         let slow = state.figures.children.slowGateways
         let rows = state.figures.deliveries.map { delivery in
             // One look has no rate; what the children say is near it.
-            let said = (byChildren[delivery.id] ?? []).map(\.heartbeat.rate).reduce(0, +)
+            let said = (byChildren[delivery.id] ?? []).map(\.report.rate).reduce(0, +)
             let rate = state.history.deliveries.last(delivery.id) ?? said
             let ended = max(0, delivery.target - delivery.pending)
             let reason = delivery.reasonLine

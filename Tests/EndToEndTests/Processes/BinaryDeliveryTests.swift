@@ -89,7 +89,7 @@ import Testing
             let id = try await site.send(to: Self.application)
             // More than another connector's window (4,000): silence lasts 5 s, and so long all of them are open.
             try await site.wait {
-                try await site.store.children().contains { $0.heartbeat.connections.streamsInFlight > 4_000 }
+                try await site.store.children().contains { $0.report.connections.streamsInFlight > 4_000 }
             }
             let end = try await site.progress(id, within: Self.limit)
             #expect(end.state == .finished && end.sent == 6_000 && end.failed == 0 && end.unknown == 0)
@@ -100,7 +100,7 @@ import Testing
             var said: Set<String> = []
             do {
                 try await site.wait("the child's word of 6,000 messages") {
-                    let texts = try await site.store.children().map(\.heartbeat.lastError)
+                    let texts = try await site.store.children().map(\.report.lastError)
                     said.formUnion(texts)
                     return texts.contains(where: Self.tellsOfSixThousand)
                 }

@@ -1,4 +1,5 @@
 import Foundation
+import PushCore
 import Store
 import Testing
 
@@ -33,7 +34,7 @@ import Testing
             try await site.testSite.supervisor.start("/bin/sh", ["-c", "\(Self.allow) && \(run)"])
             let id = try await site.send(to: site.application)
             #expect(try await site.progress(id).sent == 10)
-            let children = try await site.store.children().map(\.heartbeat.pid)
+            let children = try await site.store.children().map(\.report.pid)
             #expect(!children.isEmpty)
             let supervisor = try #require(site.testSite.supervisor.running)
             for process in [supervisor.id] + children {

@@ -112,7 +112,7 @@ import Testing
         #expect(started.values["application"] == site.application)
         let own = all.filter { $0.values["process"] == "mta-child" && $0.values["child"] == id }
         #expect(own.contains { $0.values["application"] == site.application && $0.values["account"]?.isEmpty == false })
-        let known = try await site.store.children().map { String($0.heartbeat.childID) }
+        let known = try await site.store.children().map { String($0.id) }
         #expect(known.contains(id))
     }
 

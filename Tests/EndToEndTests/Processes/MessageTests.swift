@@ -147,7 +147,7 @@ import Darwin
             let bulk = try await site.send(to: site.application)
             try await site.wait("a full child") {
                 let child = try await site.store.children().first
-                return (child?.heartbeat.partsHeld ?? 0) >= 4
+                return (child?.report.partsHeld ?? 0) >= 4
             }
             let message = NewMessage(deliveryID: id, address: .subscription(someone), variables: #"{"code":"17"}"#)
             let sent = try #require(try await site.store.sendMessage(message).first).id
@@ -175,8 +175,8 @@ import Darwin
                 try await site.wait("a child that sends") {
                     try await site.store.message(sent[number].id)?.status == .sent
                 }
-                for child in try await site.store.children() where child.heartbeat.pid > 0 {
-                    kill(child.heartbeat.pid, SIGKILL)
+                for child in try await site.store.children() where child.report.pid > 0 {
+                    kill(child.report.pid, SIGKILL)
                 }
             }
             let day = try #require(sent.first).deliveryID

@@ -147,16 +147,10 @@ import Testing
         )
         let living = try await store.insertChild(row)
         let dead = try await store.insertChild(row)
-        var heartbeat = ChildHeartbeat(
-            childID: living,
-            pid: 7,
-            state: .working,
-            sent: 5,
-            unknown: 2,
-            resentAfterAmbiguity: 3
-        )
-        heartbeat.lateOutcomes = 4
-        try await store.recordChildHeartbeat(heartbeat)
+        var report = ChildReport(pid: 7, state: .sending)
+        (report.counts.sent, report.counts.unknown) = (5, 2)
+        (report.counts.resentAfterAmbiguity, report.counts.lateOutcomes) = (3, 4)
+        try await store.recordChildReport(report, child: living)
         try await store.childExited(dead, reason: "signalled", detail: "signal 9", stderrTail: "one\ntwo")
         let status = try await run("status", "--json", "--ended").json()
         let child = try #require(try rows("children", of: status).first)
@@ -187,15 +181,10 @@ import Testing
             accountID: try #require(application.accountID),
             connector: .iosHTTP2
         )
-        var heartbeat = ChildHeartbeat(
-            childID: try await store.insertChild(row),
-            pid: 4_000_000,
-            state: .working,
-            sent: 123_456_789_012,
-            unknown: 2
-        )
-        heartbeat.lastError = String(repeating: "/var/lib/", count: 60)
-        try await store.recordChildHeartbeat(heartbeat)
+        var report = ChildReport(pid: 4_000_000, state: .sending)
+        (report.counts.sent, report.counts.unknown) = (123_456_789_012, 2)
+        report.lastError = String(repeating: "/var/lib/", count: 60)
+        try await store.recordChildReport(report, child: try await store.insertChild(row))
         let dead = try await store.insertChild(row)
         try await store.childExited(dead, reason: "signalled", detail: "signal 9", stderrTail: "one\ntwo")
         let delivery = try await store.createDelivery(

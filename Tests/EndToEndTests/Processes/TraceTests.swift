@@ -27,8 +27,8 @@ import Testing
             #expect(records.first?.first?.contains(AuditAuthor.commandLine.name) == true, "\(records)")
             let first = try await site.send(Self.content, to: site.application)
             #expect(try await site.progress(first).sent == Self.subscribers)
-            for child in try await site.store.children() where child.heartbeat.pid > 0 {
-                #expect(kill(child.heartbeat.pid, SIGKILL) == 0)
+            for child in try await site.store.children() where child.report.pid > 0 {
+                #expect(kill(child.report.pid, SIGKILL) == 0)
             }
             let second = try await site.send(Self.content, to: site.application)
             #expect(try await site.progress(second, within: .seconds(150)).sent == Self.subscribers)

@@ -37,14 +37,15 @@ enum TopSample {
         health: String = "alive",
         waitsForGateway: Bool = false
     ) -> ChildOverview {
-        var heartbeat = ChildHeartbeat(childID: id, pid: Int32(id), state: .working, deliveryID: 7)
-        (heartbeat.rate, heartbeat.failed) = (rate, failed)
+        var report = ChildReport(pid: Int32(id), state: .sending)
+        report.deliveryID = 7
+        (report.rate, report.counts.failed) = (rate, failed)
         if waitsForGateway {
-            heartbeat.connections = ChildConnections(limitedBy: .connections)
-            heartbeat.latencyP50Milliseconds = 1_500
+            report.connections.limitedBy = .connections
+            report.latencyP50Milliseconds = 1_500
         }
         return ChildOverview(
-            heartbeat: heartbeat,
+            id: id,
             row: ChildRow(
                 hostID: "id-of-\(host)",
                 generation: 1,
@@ -52,6 +53,7 @@ enum TopSample {
                 accountID: 1,
                 connector: .iosHTTP2
             ),
+            report: report,
             startedAt: DatabaseTime(microsecondsSince1970: 0),
             heartbeatAgeSeconds: 0,
             exitReason: nil,

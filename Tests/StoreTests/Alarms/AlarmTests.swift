@@ -61,8 +61,8 @@ struct AlarmTests {
         func start(_ number: Int, sent: Int, age: String = "1 minute") async throws {
             try await fixture.sql(
                 """
-                INSERT INTO pushmta_engine.mta_child (host_id, generation, application_id, external_account_id, connector, sent, started_at)
-                SELECT h.id, g, a.id, a.external_account_id, 'ios-http2', \(sent), now() - interval '\(age)'
+                INSERT INTO pushmta_engine.mta_child (host_id, generation, application_id, external_account_id, connector, report, started_at)
+                SELECT h.id, g, a.id, a.external_account_id, 'ios-http2', '{"counts": {"sent": \(sent)}}', now() - interval '\(age)'
                 FROM pushmta_engine.mta_host h, pushmta_engine.application a, generate_series(1, \(number)) g WHERE a.name = 'shop-ios'
                 """
             )

@@ -93,19 +93,15 @@ struct ExplanationTests {
     func child() async throws {
         let fixture = try await StoreFixture.make()
         let child = try await fixture.child()
-        var heartbeat = ChildHeartbeat(childID: child, pid: 7, state: .working)
-        heartbeat.connections = ChildConnections(
-            open: 32,
-            wanted: 32,
-            reason: "grown",
-            streamsInFlight: 32_000,
-            dispatchWindow: 35_000,
-            most: ChildConnections.Most(connections: 32, dispatchWindow: 40_000),
-            limitedBy: .connections
-        )
-        heartbeat.latencyP50Milliseconds = 3000
-        try await fixture.store.recordChildHeartbeat(heartbeat)
-        #expect(try await fixture.store.children().first?.heartbeat.connections == heartbeat.connections)
+        var report = ChildReport(pid: 7, state: .sending)
+        (report.connections.open, report.connections.wanted, report.connections.limit) = (32, 32, 32)
+        report.connections.reason = "grown"
+        report.connections.streamsInFlight = 32_000
+        (report.connections.dispatchWindow, report.connections.dispatchWindowLimit) = (35_000, 40_000)
+        report.connections.limitedBy = .connections
+        report.latencyP50Milliseconds = 3000
+        try await fixture.store.recordChildReport(report, child: child)
+        #expect(try await fixture.store.children().first?.report.connections == report.connections)
         for subject in [ExplainedSubject.application(1), .host(fixture.host)] {
             let rows = try await limits(fixture, subject)
             let connections = try #require(rows["child \(child) on one: connections"])

@@ -92,16 +92,9 @@ struct ProofTests {
         let fixture = try await StoreFixture.make()
         let children = [try await fixture.child(), try await fixture.child("shop-android")]
         for child in children {
-            try await fixture.store.recordChildHeartbeat(
-                ChildHeartbeat(
-                    childID: child,
-                    pid: 1,
-                    state: .working,
-                    unknown: 2,
-                    resentAfterAmbiguity: 3,
-                    lateOutcomes: 4
-                )
-            )
+            var report = ChildReport(pid: 1, state: .sending)
+            (report.counts.unknown, report.counts.resentAfterAmbiguity, report.counts.lateOutcomes) = (2, 3, 4)
+            try await fixture.store.recordChildReport(report, child: child)
             try await fixture.store.addReplayed(child: child, count: 5)
         }
         #expect(try await fixture.store.runningChildren(ofHost: fixture.host) == children)
@@ -111,7 +104,7 @@ struct ProofTests {
         #expect(host.unknown == 4 && host.resentAfterAmbiguity == 6 && host.lateOutcomes == 8)
         #expect(host.report.journalReplayed == 10)
         let child = try required(try await fixture.store.children().first)
-        #expect(child.heartbeat.lateOutcomes == 4 && child.journalReplayed == 5 && child.health == "alive")
+        #expect(child.report.counts.lateOutcomes == 4 && child.journalReplayed == 5 && child.health == "alive")
         #expect(child.applicationName == "shop-android" && child.accountName == "fcm")
     }
 

@@ -1,4 +1,5 @@
 import ProcessProtocol
+import PushCore
 import SystemPackage
 import Testing
 
@@ -16,7 +17,7 @@ import Darwin
         await child.run()
         let status = await child.collector.first { if case .childStatus = $0 { true } else { false } }
         guard case .childStatus(1, let line) = try #require(status) else { return }
-        #expect(line.sent == 3)
+        #expect(line.report.counts.sent == 3)
         #expect(await child.collector.end() == .exited(status: 78))
         #expect(child.registry[1]?.isAlive == false)
     }
@@ -62,7 +63,7 @@ import Darwin
             Issue.record("the line behind the garbage did not arrive")
             return
         }
-        #expect(line.sent == 9)
+        #expect(line.report.counts.sent == 9)
     }
 
     @Test func aMissingExecutableIsReported() async throws {

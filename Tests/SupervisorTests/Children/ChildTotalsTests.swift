@@ -9,7 +9,10 @@ import Testing
     private let kind = PlanHarness.push
 
     private func status(_ generation: Int32, sent: Int64, unknown: Int64 = 0, times: Int = 0) -> ChildStatus {
-        var status = ChildStatus(pid: 1, generation: generation, state: .sending, sent: sent, unknown: unknown)
+        var report = ChildReport(pid: 1, state: .sending)
+        report.counts.sent = sent
+        report.counts.unknown = unknown
+        var status = ChildStatus(generation: generation, report: report)
         var figures = ChildFigures(
             messages: [
                 OutcomeFigure(outcome: "sent", reasonClass: "none", count: sent),
@@ -37,7 +40,7 @@ import Testing
         #expect(count(totals, "sent", "none") == 125)
         #expect(count(totals, "failed", "user_unknown") == 2)
         let sums = totals.current.sums[kind]
-        #expect(sums?.unknown == 3 && sums?.gateway.total == 6)
+        #expect(sums?.counts.unknown == 3 && sums?.gateway.total == 6)
         #expect(totals.current.database.store.total == 6 && totals.current.database.store.microseconds == 18_000)
         #expect(sums.map { abs($0.cpuSeconds - 12.5) < 1e-9 } == true)
     }
@@ -66,7 +69,7 @@ import Testing
         let other = line.replacing(/"messages":\[[^\]]*\]/, with: #""messages":7"#)
         #expect(other != line)
         let read = parser.parse(Array(other.utf8)).compactMap(\.status)
-        #expect(read.map(\.sent) == [7] && read.first?.figures == nil, "\(other)")
+        #expect(read.map(\.report.counts.sent) == [7] && read.first?.figures == nil, "\(other)")
         for status in read { totals.heard(1, kind, status) }
         #expect(totals.current.sums[kind]?.messages.isEmpty == true && totals.current.last.count == 1)
         // The next one of a whole form counts from there.

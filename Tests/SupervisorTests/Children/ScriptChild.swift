@@ -1,5 +1,6 @@
 import Logging
 import ProcessProtocol
+import PushCore
 import SystemPackage
 
 @testable import Supervisor
@@ -14,7 +15,9 @@ struct ScriptChild {
 
     /// A line of status as a shell command.
     static func say(_ state: ChildState, sent: Int = 0, reason: ChildExitReason? = nil) -> String {
-        let status = ChildStatus(pid: 1, generation: 1, state: state, sent: Int64(sent), exitReason: reason)
+        var report = ChildReport(pid: 1, state: state)
+        report.counts.sent = Int64(sent)
+        let status = ChildStatus(generation: 1, report: report, exitReason: reason)
         let line = String(decoding: LineEncoder.line(ChildMessage(status)).dropLast(), as: UTF8.self)
         return "echo '\(line)'"
     }

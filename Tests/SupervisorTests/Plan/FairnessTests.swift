@@ -1,4 +1,5 @@
 import ProcessProtocol
+import PushCore
 import Testing
 
 @testable import Supervisor

@@ -56,15 +56,11 @@ struct PlanHarness {
         progress: UInt64 = 0,
         reason: ChildExitReason? = nil
     ) -> [SupervisorAction] {
-        let status = ChildStatus(
-            pid: 1_000 + generation,
-            generation: generation,
-            state: state,
-            partsHeld: parts,
-            sent: sent,
-            progress: progress,
-            exitReason: reason
-        )
+        var report = ChildReport(pid: 1_000 + generation, state: state)
+        report.partsHeld = parts
+        report.counts.sent = sent
+        report.progress = progress
+        let status = ChildStatus(generation: generation, report: report, exitReason: reason)
         return at(seconds, .childStatus(generation: generation, status))
     }
 

@@ -1,4 +1,5 @@
 import ProcessProtocol
+import PushCore
 import Testing
 
 @testable import Supervisor
@@ -70,8 +71,10 @@ import Testing
 
     @Test func linesOfAnotherGenerationAreIgnored() {
         var harness = running()
-        let stale = ChildStatus(pid: 5, generation: 9, state: .idle, sent: 99)
+        var report = ChildReport(pid: 5, state: .idle)
+        report.counts.sent = 99
+        let stale = ChildStatus(generation: 9, report: report)
         harness.at(1, .childStatus(generation: 1, stale))
-        #expect(harness.plan.children[1]?.status?.sent == 1)
+        #expect(harness.plan.children[1]?.status?.report.counts.sent == 1)
     }
 }

@@ -1,8 +1,15 @@
 import ProcessProtocol
+import PushCore
 import Testing
 
 @Suite struct LineParserTests {
-    private let status = ChildStatus(pid: 4_711, generation: 3, state: .sending, partsHeld: 2, sent: 12, progress: 99)
+    private let status = {
+        var report = ChildReport(pid: 4_711, state: .sending)
+        report.partsHeld = 2
+        report.counts.sent = 12
+        report.progress = 99
+        return ChildStatus(generation: 3, report: report)
+    }()
 
     @Test func whatIsWrittenIsReadBack() {
         var parser = LineParser<ChildMessage>()
@@ -61,15 +68,23 @@ import Testing
     /// While a supervisor is upgraded under its children, both are of different versions.
     @Test func anOlderAndANewerChildAreUnderstood() throws {
         var parser = LineParser<ChildMessage>()
-        let counters =
-            "\"partsHeld\":1,\"inFlight\":2,\"sent\":3,\"failed\":4,\"retried\":5,\"residentBytes\":6,\"progress\":7"
-        let head = "{\"version\":1,\"status\":{\"pid\":1,\"generation\":1,\"state\":\"idle\",\(counters)"
-        let older = try #require(parser.parse("\(head)}}\n".utf8).first?.status)
-        #expect((older.late, older.unknown, older.resent) == (0, 0, 0))
-        let newer = parser.parse("\(head),\"late\":8,\"exitReason\":\"bored\"}}\n".utf8).first?.status
-        #expect(newer?.late == 8)
-        #expect(newer?.exitReason == nil)
-        let whole = ChildStatus(pid: 1, generation: 2, late: 3, unknown: 4, resent: 5, exitReason: .circuitOpen)
+        let head = #"{"version":1,"status":{"generation":1,"report":{"pid":1"#
+        let older = try #require(parser.parse("\(head)}}}\n".utf8).first?.status)
+        #expect(older == ChildStatus(generation: 1, report: ChildReport(pid: 1)))
+        let more =
+            #""state":"dreaming","counts":{"late_outcomes":8,"dreams":9},"connections":{"limited_by":"sleep"},"mood":7"#
+        let newer = try #require(
+            parser.parse("\(head),\(more)},\"exitReason\":\"bored\",\"figures\":[]}}\n".utf8).first?.status
+        )
+        #expect(newer.report.counts.lateOutcomes == 8 && newer.report.connections == ChildConnections())
+        // It is at work, with what only it knows.
+        #expect(newer.report.state == .sending && newer.exitReason == nil && newer.figures == nil)
+        var whole = ChildStatus(generation: 2, report: status.report, exitReason: .circuitOpen)
+        for (place, count) in ChildCounts.all.enumerated() {
+            whole.report.counts[keyPath: count.path] = Int64(place + 1)
+        }
+        whole.report.deliveryID = 16
+        whole.report.connections.limitedBy = .window
         #expect(parser.parse(LineEncoder.line(ChildMessage(whole))).first?.status == whole)
     }
 

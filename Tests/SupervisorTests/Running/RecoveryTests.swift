@@ -146,7 +146,9 @@ import Darwin
         )?.count
         let told = try #require(length) + 1
         if bySign {
-            let sql = "UPDATE pushmta_engine.mta_child SET journal_length = \(told) WHERE id = \(child)"
+            let sql = """
+                UPDATE pushmta_engine.mta_child SET report = report || '{"journal_length": \(told)}' WHERE id = \(child)
+                """
             _ = try await site.connection.execute(PostgresStatement(sql, prepare: false))
         } else {
             let mark = PartMark(part: part.id, token: part.fencingToken, through: part.size)

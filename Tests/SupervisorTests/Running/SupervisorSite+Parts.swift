@@ -14,7 +14,7 @@ import Foundation
 extension SupervisorSite {
     /// The row of a child.
     func row(of child: Int64) async throws -> ChildRow {
-        try #require(try await store.children(includeExited: true).first { $0.heartbeat.childID == child }?.row)
+        try #require(try await store.children(includeExited: true).first { $0.id == child }?.row)
     }
 
     /// The header that a child of this site writes.
