@@ -46,6 +46,14 @@ struct RowReader {
 
     mutating func textArrayOrNil() throws -> [String]? { try ifPresent(1) { try $0.textArray() } }
 
+    mutating func textArrayWithNulls() throws -> [String?] { try next { try $0.textArray($1, $2) } }
+
+    mutating func int32Array() throws -> [Int32] { try next { try $0.int32Array($1, $2) } }
+
+    mutating func int32ArrayOrNil() throws -> [Int32]? { try next { try $0.int32ArrayOrNil($1, $2) } }
+
+    mutating func int64Array() throws -> [Int64] { try next { try $0.int64Array($1, $2) } }
+
     mutating func date() throws -> Int32 { try next { try $0.date($1, $2) } }
 
     mutating func int16() throws -> Int16 { try next { try $0.int16($1, $2) } }
@@ -91,6 +99,11 @@ extension PostgresResult {
     /// All rows.
     func all<T>(_ read: (inout RowReader) throws -> T) throws -> [T] {
         try (0..<rowCount).map { row in try value(ofRow: row, read) }
+    }
+
+    /// All rows, for what the closure does with them.
+    func each(_ read: (inout RowReader) throws -> Void) throws {
+        for row in 0..<rowCount { try value(ofRow: row, read) }
     }
 
     private func value<T>(ofRow row: Int, _ read: (inout RowReader) throws -> T) throws -> T {

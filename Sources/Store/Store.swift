@@ -135,7 +135,8 @@ public final class Store: Sendable {
 
     /// Whether the database takes no writes: it is a standby that was not promoted, or was made read-only.
     public func isReadOnly() async throws -> Bool {
-        try await query("SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean").bool(0, 0)
+        try await query("SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean")
+            .one { try $0.bool() }
     }
 
     /// Whether the database takes writes, found out by one: a record of WAL that touches no table, committed as everything else is.
@@ -145,7 +146,7 @@ public final class Store: Sendable {
             SELECT NOT current_setting('transaction_read_only')::boolean
                 AND pg_logical_emit_message(true, 'pushmta', ''::text) IS NOT NULL
             """
-        ).bool(0, 0)
+        ).one { try $0.bool() }
     }
 
     /// Checks that the schema of the database is that of this program.
@@ -244,10 +245,6 @@ extension Store {
     func all<T>(_ result: PostgresResult, _ read: (inout RowReader) throws -> T) throws -> [T] { try result.all(read) }
 
     /// Reads a column whose text is a case of an enumeration.
-    func choice<T: RawRepresentable<String>>(_ result: PostgresResult, _ row: Int, _ column: Int) throws -> T {
-        try Self.choice(result, row, column)
-    }
-
     static func choice<T: RawRepresentable<String>>(_ result: PostgresResult, _ row: Int, _ column: Int) throws -> T {
         let text = try result.text(row, column)
         guard let value = T(rawValue: text) else {

@@ -90,7 +90,7 @@ extension Store {
                 new.messagesPerSecond.map(PostgresValue.double) ?? .null, .bool(new.isOneTimeCode),
             ]
         )
-        return try result.int64(0, 0)
+        return try result.one { try $0.int64() }
     }
 
     /// Adds to whom a delivery with explicit targets goes, all or none; gives how many were added.
@@ -101,7 +101,7 @@ extension Store {
                 .int64(id), .textArray(targets.map(\.userKey)), .int64ArrayWithNulls(targets.map(\.subscriptionID)),
                 .textArray(targets.map(\.pushToken)), .textArray(targets.map(\.variables)),
             ]
-        ).int64(0, 0)
+        ).one { try $0.int64() }
     }
 
     /// Starts a delivery at a time, an RFC 3339 text.
@@ -203,7 +203,7 @@ public struct OutcomeRow: Sendable {
 extension Store {
     /// The highest number of a message of a delivery, 0 if it has none.
     public func highestMessageNumber(delivery id: Int64) async throws -> Int32 {
-        try await query("SELECT pushmta_engine.api_highest_number($1)", [.int64(id)]).int32(0, 0)
+        try await query("SELECT pushmta_engine.api_highest_number($1)", [.int64(id)]).one { try $0.int32() }
     }
 
     /// The messages of a delivery with numbers in a range, in their order, those without an outcome included.

@@ -82,16 +82,16 @@ extension Store {
             "SELECT k.id, k.name, k.scopes, k.application_ids, k.problem FROM pushmta_engine.verify_api_key($1, $2) k",
             [.text(publicID), .bytes(hash)]
         )
-        guard result.rowCount > 0 else { return nil }
-        // A scope of a newer program's is none that this one has something for.
-        let scopes = try result.textArray(0, 2).compactMap { $0.flatMap(APIScope.init(rawValue:)) }
-        return VerifiedAPIKey(
-            id: try result.int32(0, 0),
-            name: try result.text(0, 1),
-            scopes: Set(scopes),
-            applicationIDs: try result.int32ArrayOrNil(0, 3).map(Set.init),
-            problem: try result.text(0, 4)
-        )
+        return try result.oneOrNil { row in
+            VerifiedAPIKey(
+                id: try row.int32(),
+                name: try row.text(),
+                // A scope of a newer program's is none that this one has something for.
+                scopes: Set(try row.textArray().compactMap(APIScope.init(rawValue:))),
+                applicationIDs: try row.int32ArrayOrNil().map { Set($0) },
+                problem: try row.text()
+            )
+        }
     }
 
     /// The public ids of all keys, accepted or not.

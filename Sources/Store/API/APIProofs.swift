@@ -60,7 +60,7 @@ extension Store {
                 applications.map(PostgresValue.int32Array) ?? .null,
             ]
         )
-        return try result.int64(0, 0)
+        return try result.one { try $0.int64() }
     }
 
     /// The proofs of a delivery with ids up to one, newest first.

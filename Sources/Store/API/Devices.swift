@@ -73,7 +73,7 @@ extension Store {
         try await change(
             "pushmta_engine.api_set_user_opt_out($1::integer[], $2, $3)",
             [applications.map(PostgresValue.int32Array) ?? .null, .text(key), .bool(optedOut)]
-        ).int64(0, 0)
+        ).one { try $0.int64() }
     }
 
     private func findDevices(_ wanted: [PostgresValue], _ applications: [Int32]?, _ limit: Int32) async throws

@@ -207,7 +207,7 @@ extension Store {
         let service = try await transaction.execute(
             PostgresStatement("SELECT id FROM pushmta_engine.service WHERE name = $1", [.text(new.service)])
         )
-        guard service.rowCount > 0 else {
+        guard let serviceID = try service.oneOrNil({ try $0.int32() }) else {
             throw StoreError(
                 .notFound,
                 "There is no service \"\(new.service)\".",
@@ -224,7 +224,7 @@ extension Store {
                 RETURNING \(ApplicationRow.columns)
                 """,
                 [
-                    .int32(try service.int32(0, 0)), .text(new.name), .text(new.label), .text(new.platform.rawValue),
+                    .int32(serviceID), .text(new.name), .text(new.label), .text(new.platform.rawValue),
                     .text(new.environment.rawValue), .text(new.integrationKey), .text(new.bundleID),
                     .text(new.messageIDFormat.rawValue), account.map { .int32($0.id) } ?? .null,
                 ]

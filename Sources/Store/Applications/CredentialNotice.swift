@@ -172,7 +172,7 @@ extension Store {
             SELECT (SELECT count(*) FROM credential) + (SELECT count(*) FROM secret)
             """,
             [.int64(id), .text(oldKeyID), .text(keyID), .bytes(sealed)]
-        ).int64(0, 0) > 0
+        ).one { try $0.int64() > 0 }
     }
 
     static let credentialColumns =

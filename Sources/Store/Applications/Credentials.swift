@@ -59,7 +59,8 @@ extension CredentialRow {
 extension Store {
     /// A new credential's id, to be handed out before it is sealed: the seal authenticates it.
     public func nextCredentialID() async throws -> Int64 {
-        try await query("SELECT nextval(pg_get_serial_sequence('pushmta_engine.credential', 'id'))").int64(0, 0)
+        try await query("SELECT nextval(pg_get_serial_sequence('pushmta_engine.credential', 'id'))")
+            .one { try $0.int64() }
     }
 
     /// Stores a sealed credential and binds it to an application.

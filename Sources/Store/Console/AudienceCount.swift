@@ -112,9 +112,12 @@ struct AudienceCounter {
                 """,
                 [.int32(application), .int64(through), .int64(Self.step)] + (condition?.parameters ?? [])
             )
-            sum.add(Sum(chosen: try result.int64(0, 0), excluded: try result.int64(0, 1)))
-            through = try result.int64(0, 3)
-            if try result.int64(0, 2) < Self.step { return (sum, true) }
+            let (step, looked, last) = try result.one { row in
+                (Sum(chosen: try row.int64(), excluded: try row.int64()), try row.int64(), try row.int64())
+            }
+            sum.add(step)
+            through = last
+            if looked < Self.step { return (sum, true) }
             if ContinuousClock.now >= deadline { return (sum, false) }
         }
     }
@@ -178,9 +181,9 @@ struct AudienceCounter {
             [.int32Array(applications)]
         )
         var ranges: [Int32: ClosedRange<Int64>] = [:]
-        for row in 0..<result.rowCount {
-            ranges[try result.int32(row, 0)] =
-                try result.int64(row, 1)...max(result.int64(row, 1), result.int64(row, 2))
+        try result.each { row in
+            let (application, first, last) = (try row.int32(), try row.int64(), try row.int64())
+            ranges[application] = first...max(first, last)
         }
         return ranges
     }

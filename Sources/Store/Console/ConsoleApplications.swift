@@ -221,16 +221,17 @@ extension Store {
             """,
             [.int64(id)]
         )
-        guard result.rowCount > 0 else { return nil }
-        return CredentialFacts(
-            kind: try choice(result, 0, 0),
-            fingerprint: try result.text(0, 1),
-            expiresAt: try result.timeOrNil(0, 2),
-            secondsLeft: try result.doubleOrNil(0, 3),
-            createdAt: try result.time(0, 4),
-            attributes: (try? JSONBody.decode([String: String].self, from: try result.text(0, 5).utf8)) ?? [:],
-            applications: try result.textArray(0, 6).compactMap { $0 }
-        )
+        return try result.oneOrNil { row in
+            CredentialFacts(
+                kind: try row.choice(),
+                fingerprint: try row.text(),
+                expiresAt: try row.timeOrNil(),
+                secondsLeft: try row.doubleOrNil(),
+                createdAt: try row.time(),
+                attributes: (try? JSONBody.decode([String: String].self, from: try row.text().utf8)) ?? [:],
+                applications: try row.textArray()
+            )
+        }
     }
 
     /// The circuit of an application; nil if it never had any trouble.

@@ -81,7 +81,7 @@ extension Store {
                 let result = try await transaction.execute(
                     PostgresStatement(Self.addApplicationSQL, actor.values + values)
                 )
-                ids.append(try result.int32(0, 0))
+                ids.append(try result.one { try $0.int32() })
             }
             return ids
         }
@@ -119,7 +119,7 @@ extension Store {
     /// The id of a credential that is to be uploaded, to be handed out before it is sealed: the seal authenticates it.
     public func nextCredentialID(by actor: ConsoleActor) async throws -> Int64 {
         try await query("SELECT pushmta_engine.console_credential_id($1, \(Self.momentAndIdle))", actor.values)
-            .int64(0, 0)
+            .one { try $0.int64() }
     }
 
     /// Stores a sealed credential and binds it to an application, as ``saveCredential(_:application:allowsBothEnvironments:)`` does.
@@ -173,7 +173,7 @@ extension Store {
         return try await query(
             "SELECT pushmta_engine.console_test_push($1, \(Self.momentAndIdle), $4, $5, $6, $7::text, $8::bigint)",
             actor.values + [.text(actor.address), .int32(id), .text(content), seed, subscription]
-        ).int64(0, 0)
+        ).one { try $0.int64() }
     }
 }
 

@@ -152,7 +152,7 @@ extension Store {
                 .text(actor.address), .text(label), .textArray(applications),
                 .text(JSONObjectText.write(fields) ?? "{}"),
             ]
-        ).int64(0, 0)
+        ).one { try $0.int64() }
     }
 
     /// Keeps what somebody who has signed in has written.
@@ -183,7 +183,7 @@ extension Store {
         try await query(
             "SELECT pushmta_engine.console_prove_draft($1, \(Self.momentAndIdle), $4, $5, $6, $7, $8, $9, $10::text::jsonb, $11)",
             actor.values + [.text(actor.address)] + delivery.values + [.textArray(seeds)]
-        ).int64(0, 0)
+        ).one { try $0.int64() }
     }
 
     /// Makes a delivery of a draft and starts it, now or at a moment; returns the delivery.
@@ -195,7 +195,7 @@ extension Store {
             SELECT pushmta_engine.console_start_draft($1, \(Self.momentAndIdle), $4, $5, $6, $7, $8, $9, $10::text::jsonb, $11::timestamptz)
             """,
             actor.values + [.text(actor.address)] + delivery.values + [Self.moment(start)]
-        ).int64(0, 0)
+        ).one { try $0.int64() }
     }
 
     /// What there is to choose from in the composer, without templates whose deliveries have explicit targets.
@@ -210,22 +210,21 @@ extension Store {
             actor.values + [.int32(Self.mostChoices), .textArray(lists)]
         )
         var choices = ComposerChoices()
-        for row in 0..<result.rowCount {
-            let named = ComposerChoices.Named(name: try result.text(row, 1), label: try result.text(row, 2))
-            switch try result.text(row, 0) {
+        try result.each { row in
+            let kind = try row.text()
+            let seed = ComposerSeed(
+                name: try row.text(),
+                label: try row.text(),
+                application: try row.text(),
+                locale: try row.text(),
+                variables: try row.text(),
+                problem: try row.text()
+            )
+            let named = ComposerChoices.Named(name: seed.name, label: seed.label)
+            switch kind {
             case "list": choices.lists.append(named)
             case "template": choices.templates.append(named)
-            default:
-                choices.seeds.append(
-                    ComposerSeed(
-                        name: named.name,
-                        label: named.label,
-                        application: try result.text(row, 3),
-                        locale: try result.text(row, 4),
-                        variables: try result.text(row, 5),
-                        problem: try result.text(row, 6)
-                    )
-                )
+            default: choices.seeds.append(seed)
             }
         }
         return choices
@@ -236,14 +235,15 @@ extension Store {
         try await query(
             "SELECT pushmta_engine.console_find_reader($1, \(Self.momentAndIdle), $4, $5, $6)",
             actor.values + [.text(actor.address), .int32Array(applications), .text(userKey)]
-        ).int64OrNil(0, 0)
+        ).one { try $0.int64OrNil() }
     }
 
     /// The service of each application, by their names.
     public func servicesOfApplications() async throws -> [String: String] {
         let result = try await query("SELECT a.name, a.service FROM pushmta.application a")
-        var services: [String: String] = [:]
-        for row in 0..<result.rowCount { services[try result.text(row, 0)] = try result.text(row, 1) }
-        return services
+        return Dictionary(
+            try all(result) { row in (try row.text(), try row.text()) },
+            uniquingKeysWith: { $1 }
+        )
     }
 }

@@ -94,26 +94,23 @@ extension Store {
         var messages: [SubscriberMessage] = []
         var next: Int64?
         var isCut = false
-        for row in 0..<result.rowCount {
-            isCut = try result.bool(row, 9)
-            let delivery = try result.int64(row, 0)
-            guard let sequence = try result.int32OrNil(row, 2) else {
-                next = delivery
-                continue
-            }
-            messages.append(
+        try result.each { row in
+            let (delivery, label) = (try row.int64(), try row.text())
+            let message = try row.ifPresent(7) { row in
                 SubscriberMessage(
                     delivery: delivery,
-                    label: try result.text(row, 1),
-                    sequence: sequence,
-                    status: try result.text(row, 3),
-                    httpStatus: try result.int32(row, 4),
-                    reason: try result.text(row, 5),
-                    at: try result.timeOrNil(row, 6),
-                    isReceived: try result.bool(row, 7),
-                    isClicked: try result.bool(row, 8)
+                    label: label,
+                    sequence: try row.int32(),
+                    status: try row.text(),
+                    httpStatus: try row.int32(),
+                    reason: try row.text(),
+                    at: try row.timeOrNil(),
+                    isReceived: try row.bool(),
+                    isClicked: try row.bool()
                 )
-            )
+            }
+            isCut = try row.bool()
+            if let message { messages.append(message) } else { next = delivery }
         }
         return SubscriberHistory(messages: messages, next: next, isCut: isCut)
     }

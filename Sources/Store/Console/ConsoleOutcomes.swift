@@ -41,7 +41,7 @@ extension Store {
         try await query(
             "SELECT pushmta_engine.console_begin_outcomes($1, \(Self.momentAndIdle), $4, $5)",
             actor.values + [.text(actor.address), .int64(id)]
-        ).int32(0, 0)
+        ).one { try $0.int32() }
     }
 
     /// Messages of a delivery with numbers in a range, for somebody who has signed in and may take them away.
@@ -136,26 +136,26 @@ extension Store {
             ]
         )
         var page: (rows: [ListedMessage], next: Int32?) = ([], nil)
-        for row in 0..<result.rowCount {
-            guard let sequence = try result.int32OrNil(row, 0) else {
-                page.next = try result.int32OrNil(row, 10)
-                continue
-            }
-            page.rows.append(
-                ListedMessage(
-                    sequence: sequence,
-                    subscriptionID: try result.int64(row, 1),
-                    application: try result.text(row, 2),
-                    status: try result.text(row, 3),
-                    httpStatus: try result.int32(row, 4),
-                    reason: try result.text(row, 5),
-                    attempt: try result.int32OrNil(row, 6),
-                    loggedAt: try result.timeOrNil(row, 7),
-                    isReceived: try result.bool(row, 8),
-                    isClicked: try result.bool(row, 9)
-                )
-            )
+        try result.each { row in
+            let message = try row.ifPresent(10, Self.listedMessage)
+            let next = try row.int32OrNil()
+            if let message { page.rows.append(message) } else { page.next = next }
         }
         return page
+    }
+
+    private static func listedMessage(_ row: inout RowReader) throws -> ListedMessage {
+        ListedMessage(
+            sequence: try row.int32(),
+            subscriptionID: try row.int64(),
+            application: try row.text(),
+            status: try row.text(),
+            httpStatus: try row.int32(),
+            reason: try row.text(),
+            attempt: try row.int32OrNil(),
+            loggedAt: try row.timeOrNil(),
+            isReceived: try row.bool(),
+            isClicked: try row.bool()
+        )
     }
 }

@@ -228,7 +228,10 @@ extension Store {
             [.int64Array(ids)]
         )
         var names: [Int64: [String]] = [:]
-        for row in 0..<result.rowCount { names[try result.int64(row, 0), default: []].append(try result.text(row, 1)) }
+        try result.each { row in
+            let delivery = try row.int64()
+            names[delivery, default: []].append(try row.text())
+        }
         return names
     }
 
@@ -335,7 +338,7 @@ extension Store {
             """,
             [.int64Array(ids)]
         )
-        return DeliveryFunnel(received: try result.int64(0, 0), clicked: try result.int64(0, 1))
+        return try result.one { row in DeliveryFunnel(received: try row.int64(), clicked: try row.int64()) }
     }
 
     /// How the messages of some deliveries to each application ended, by name.

@@ -125,11 +125,13 @@ extension Store {
                 .int32(Int32(clamping: lock.failures * ConsoleLock.addressesOfName)), .bytes(device),
             ]
         )
-        return ConsoleAttempt(
-            hash: try result.textOrNil(0, 0),
-            secondsLocked: try result.double(0, 1),
-            isAddressLocked: try result.bool(0, 2)
-        )
+        return try result.one { row in
+            ConsoleAttempt(
+                hash: try row.textOrNil(),
+                secondsLocked: try row.double(),
+                isAddressLocked: try row.bool()
+            )
+        }
     }
 
     /// Puts a refused attempt to sign in on record; one that a lock refuses is not.
@@ -161,7 +163,7 @@ extension Store {
                 .text(user), .text(address), Self.moment(moment), .bytes(tokenHash), .text(formToken),
                 .double(Double(lastsSeconds)), .text(hash), .bytes(device),
             ]
-        ).bool(0, 0)
+        ).one { try $0.bool() }
     }
 
     /// Who has signed in; nil if the session is over or was never there.
@@ -175,13 +177,14 @@ extension Store {
             """,
             actor.values + [.bool(isUse)]
         )
-        guard result.rowCount > 0 else { return nil }
-        return ConsoleSession(
-            user: try result.text(0, 0),
-            role: try choice(result, 0, 1),
-            formToken: try result.text(0, 2),
-            mustChoosePassword: try result.bool(0, 3)
-        )
+        return try result.oneOrNil { row in
+            ConsoleSession(
+                user: try row.text(),
+                role: try row.choice(),
+                formToken: try row.text(),
+                mustChoosePassword: try row.bool()
+            )
+        }
     }
 
     private static func hexadecimal(_ bytes: [UInt8]) -> String {
@@ -208,7 +211,7 @@ extension Store {
         try await query(
             "SELECT pushmta_engine.console_choose_password($1, \(Self.momentAndIdle), $4, $5, $6)",
             actor.values + [.text(actor.address), .text(hash), .text(newHash)]
-        ).bool(0, 0)
+        ).one { try $0.bool() }
     }
 
     /// Ends a session.
@@ -252,7 +255,7 @@ extension Store {
             "SELECT pushmta_engine.console_actions($1, \(Self.momentAndIdle), $4)",
             actor.values + [.int64(id)]
         )
-        return Set(try result.textArray(0, 0).compactMap { $0.flatMap(DeliveryAction.init) })
+        return try result.one { row in Set(try row.textArray().compactMap(DeliveryAction.init(rawValue:))) }
     }
 
     /// Pauses, resumes or stops a delivery for somebody who has signed in; it is on record in the same transaction.

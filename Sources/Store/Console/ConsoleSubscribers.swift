@@ -249,12 +249,7 @@ extension Store {
             ),
         ])
         guard let rows = results.last else { throw StoreError(.unexpectedAnswer, "Forgetting had no answer.") }
-        return ForgottenUser(
-            subscriptions: try rows.int64(0, 0),
-            targets: try rows.int64(0, 1),
-            exclusions: try rows.int64(0, 2),
-            seeds: try rows.int64(0, 3)
-        )
+        return try rows.one(Self.forgottenUser)
     }
 
     /// Takes one device out of quarantine.

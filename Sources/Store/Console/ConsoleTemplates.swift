@@ -62,7 +62,7 @@ extension Store {
         try await query(
             "SELECT pushmta_engine.console_keep_template($1, \(Self.momentAndIdle), $4, $5, $6, $7, $8, $9, $10::text::jsonb, $11)",
             actor.values + [.text(actor.address)] + delivery.values + [.text(name)]
-        ).int32(0, 0)
+        ).one { try $0.int32() }
     }
 
     /// Takes a delivery template away, for somebody who has signed in; it is on record in the same transaction.

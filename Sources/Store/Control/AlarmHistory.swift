@@ -40,14 +40,14 @@ extension Store {
     /// Notes which alarms have begun and ended; false if another process has just looked.
     @discardableResult
     public func noteAlarms() async throws -> Bool {
-        try await query("SELECT pushmta_engine.note_alarms()").bool(0, 0)
+        try await query("SELECT pushmta_engine.note_alarms()").one { try $0.bool() }
     }
 
     /// How many seconds ago alarms were last looked at for the history, on the database's clock; nil if never.
     public func secondsSinceAlarmLook() async throws -> Double? {
         try await query(
             "SELECT extract(epoch FROM clock_timestamp() - l.looked_at)::double precision FROM pushmta.alarm_look l"
-        ).doubleOrNil(0, 0)
+        ).oneOrNil { try $0.doubleOrNil() } ?? nil
     }
 
     /// Alarms, those that go on first, then the last that ended.
@@ -86,7 +86,7 @@ extension Store {
             WHERE r.ended_at IS NULL AND r.acknowledged_at IS NULL
             """
         )
-        return AlarmCount(critical: Int(try result.int64(0, 0)), all: Int(try result.int64(0, 1)))
+        return try result.one { row in AlarmCount(critical: Int(try row.int64()), all: Int(try row.int64())) }
     }
 
     /// Acknowledges an alarm, and logs that in the same transaction.

@@ -70,21 +70,25 @@ extension Store {
         guard results.count == 3 else {
             throw StoreError(.unexpectedAnswer, "The database gave \(results.count) answers to three statements.")
         }
-        return ApplicationResumption(
-            wasOpen: try results[0].bool(0, 0),
-            hosts: try all(results[1]) { row in
-                ApplicationResumption.WaitingHost(
-                    name: try row.text(),
-                    exitReason: try row.text(),
-                    stderrTail: try row.text()
-                )
-            },
-            troubledChildren: Int(try results[2].int64(0, 0)),
-            parts: Int(try results[0].int64(0, 1)),
-            loadProblem: try results[0].text(0, 2),
-            preparations: try results[0].int64Array(0, 3),
-            accounts: try results[0].textArray(0, 4).compactMap { $0 }
-        )
+        let hosts = try all(results[1]) { row in
+            ApplicationResumption.WaitingHost(
+                name: try row.text(),
+                exitReason: try row.text(),
+                stderrTail: try row.text()
+            )
+        }
+        let troubledChildren = try results[2].one { Int(try $0.int64()) }
+        return try results[0].one { row in
+            ApplicationResumption(
+                wasOpen: try row.bool(),
+                hosts: hosts,
+                troubledChildren: troubledChildren,
+                parts: Int(try row.int64()),
+                loadProblem: try row.text(),
+                preparations: try row.int64Array(),
+                accounts: try row.textArray()
+            )
+        }
     }
 
     /// When operators last resumed applications, by their ids: whoever compares two of these sees which were resumed in between.

@@ -30,7 +30,7 @@ extension Store {
     /// - Returns: the number of parts that became due.
     @discardableResult
     public func tryCredentialWaits() async throws -> Int {
-        Int(try await query("SELECT pushmta_engine.try_credential_waits(1000)").int32(0, 0))
+        try await query("SELECT pushmta_engine.try_credential_waits(1000)").one { Int(try $0.int32()) }
     }
 
     /// A message got through that had waited for this reason: all others that did are sent.

@@ -89,28 +89,31 @@ extension Store {
             [.int32(application), .int64Array(deliveries), .int32(account)]
         )
         var state = SendingState(deliveries: [:], circuit: .closed)
-        for row in 0..<result.rowCount {
-            if let id = try result.int64OrNil(row, 0) {
-                state.deliveries[id] = try choice(result, row, 1)
-            } else if let milliseconds = try result.int64OrNil(row, 2) {
-                state.trouble =
-                    milliseconds < 0
-                    ? .trouble
-                    : .opening(since: .milliseconds(milliseconds), sharers: Int(try result.int64(row, 3)))
-            } else {
-                state.circuit = try choice(result, row, 1)
+        try result.each { row in
+            let delivery = try row.ifPresent(2) { row in
+                (id: try row.int64(), state: try row.choice() as DeliveryState)
             }
+            if let delivery { state.deliveries[delivery.id] = delivery.state }
+            if let circuit = try row.ifPresent(1, Self.circuitState) { state.circuit = circuit }
+            if let trouble = try row.ifPresent(2, Self.gatewayTrouble) { state.trouble = trouble }
         }
         return state
     }
 
+    private static func circuitState(_ row: inout RowReader) throws -> CircuitState { try row.choice() }
+
+    private static func gatewayTrouble(_ row: inout RowReader) throws -> GatewayTroubleState {
+        let (milliseconds, sharers) = (try row.int64(), Int(try row.int64()))
+        return milliseconds < 0 ? .trouble : .opening(since: .milliseconds(milliseconds), sharers: sharers)
+    }
+
     static let sendingStateSQL = """
-        SELECT d.id, d.state, NULL::bigint, NULL::bigint FROM pushmta_engine.delivery d WHERE d.id = ANY($2)
+        SELECT d.id, d.state, NULL::text, NULL::bigint, NULL::bigint FROM pushmta_engine.delivery d WHERE d.id = ANY($2)
         UNION ALL
-        SELECT NULL, h.state, NULL, NULL FROM pushmta_engine.application_health h
+        SELECT NULL, NULL, h.state, NULL, NULL FROM pushmta_engine.application_health h
         WHERE h.application_id = $1 AND \(CircuitSQL.isOpen)
         UNION ALL
-        SELECT NULL, t.state, CASE WHEN \(TroubleSQL.isTrouble) THEN -1
+        SELECT NULL, NULL, NULL, CASE WHEN \(TroubleSQL.isTrouble) THEN -1
                 ELSE greatest(0, extract(epoch FROM clock_timestamp() - t.opened_at) * 1000)::bigint END,
             (SELECT count(*) FROM pushmta_engine.mta_child c WHERE c.application_id = $1 AND c.external_account_id = $3
                 AND c.exited_at IS NULL AND c.last_heartbeat > now() - interval '5 seconds')

@@ -13,11 +13,11 @@ extension Store {
     @discardableResult
     public func finishRest(limit: Int = 1000) async throws -> Int {
         try await fixClockStep()
-        let due = try await query(Self.dueSQL)
-        guard due.rowCount > 0 else { return 0 }
+        let due = try all(try await query(Self.dueSQL)) { row in try row.int64() }
+        guard !due.isEmpty else { return 0 }
         var changed = 0
-        for row in 0..<due.rowCount where changed < limit {
-            changed += try await finish(try due.int64(row, 0), limit: limit - changed)
+        for delivery in due where changed < limit {
+            changed += try await finish(delivery, limit: limit - changed)
         }
         try await query(Self.endedSQL)
         return changed
@@ -34,9 +34,9 @@ extension Store {
             let finished = try await query(
                 "SELECT pushmta_engine.finish_delivery($1, $2)",
                 [.int64(delivery), .int32(Int32(clamping: most))]
-            )
-            changed += Int(try finished.int32(0, 0))
-            if try finished.int32(0, 0) < most { break }
+            ).one { Int(try $0.int32()) }
+            changed += finished
+            if finished < most { break }
         }
         return changed
     }
@@ -93,7 +93,8 @@ extension Store {
     /// Every row carries the moment at which it was written on the same clock. One that was written in the future was written
     /// before a step: its waiting time counts from now. Any number of hosts may call it at once; it waits for nobody.
     func fixClockStep() async throws {
-        guard try await query(Self.clockStepSQL).bool(0, 0) else { return }
+        let isStepped = try await query(Self.clockStepSQL).one { try $0.bool() }
+        guard isStepped else { return }
         for statement in [
             Self.stepBackPartsSQL, Self.stepBackUnloadedSQL, Self.stepBackDeliveriesSQL, Self.stepBackProbesSQL,
             Self.stepBackTroublesSQL,

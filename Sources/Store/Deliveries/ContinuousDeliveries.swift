@@ -83,7 +83,8 @@ extension Store {
     /// - Returns: how many were removed.
     @discardableResult
     public func tendDeliveries(limit: Int = 1000) async throws -> Int {
-        Int(try await query("SELECT pushmta_engine.tend_deliveries($1)", [.int32(Int32(clamping: limit))]).int32(0, 0))
+        try await query("SELECT pushmta_engine.tend_deliveries($1)", [.int32(Int32(clamping: limit))])
+            .one { Int(try $0.int32()) }
     }
 
     /// The kinds of children for which a message may come at any moment: of continuous deliveries in progress, as far as account and

@@ -84,7 +84,7 @@ extension Store {
                 .bool(delivery.isOneTimeCode),
             ]
         )
-        return try result.int64(0, 0)
+        return try result.one { try $0.int64() }
     }
 
     /// Says, before its start, whether a delivery brings one-time codes.

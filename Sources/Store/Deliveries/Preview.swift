@@ -145,11 +145,13 @@ extension Store {
             """,
             actor.values + [.text(actor.address), .int32Array(applications), .textOrNull(seed), .int64OrNull(id)]
         )
-        return PreviewAddress(
-            subscriptionID: try result.int64(0, 0),
-            applicationID: try result.int32(0, 1),
-            variables: try result.text(0, 2)
-        )
+        return try result.one { row in
+            PreviewAddress(
+                subscriptionID: try row.int64(),
+                applicationID: try row.int32(),
+                variables: try row.text()
+            )
+        }
     }
 
     /// The values of a subscription for a content's fields, for somebody who has signed in: those of `loadSubscription`, by the rights of

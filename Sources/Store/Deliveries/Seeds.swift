@@ -168,7 +168,7 @@ extension Store {
                 .textOrNull(seed.variables), .text(seed.label), .text(LocaleTag.canonical(seed.locale)),
             ]
         )
-        return try result.int64(0, 0)
+        return try result.one { try $0.int64() }
     }
 
     /// Removes a seed address; a subscription that was made for it gets nothing any more.
@@ -222,7 +222,7 @@ extension Store {
                 addresses.map { .textArray($0.pushTokens) } ?? .null, .bool(start),
             ]
         )
-        return try result.int64(0, 0)
+        return try result.one { try $0.int64() }
     }
 }
 

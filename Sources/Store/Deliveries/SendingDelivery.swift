@@ -144,6 +144,6 @@ extension Store {
 
     /// The database's clock now.
     public func databaseClock() async throws -> DatabaseTime {
-        try await query("SELECT clock_timestamp()").time(0, 0)
+        try await query("SELECT clock_timestamp()").one { try $0.time() }
     }
 }

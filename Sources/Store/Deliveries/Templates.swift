@@ -235,7 +235,7 @@ extension Store {
                 delivery.excludedLists.map { PostgresValue.textArray($0) } ?? .null, .bool(delivery.isOneTimeCode),
             ]
         )
-        return try result.int64(0, 0)
+        return try result.one { try $0.int64() }
     }
 
     private static let templateColumns = templateColumns(content: "t.content::text", settings: "t.settings::text")

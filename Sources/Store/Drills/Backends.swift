@@ -18,7 +18,7 @@ extension Store {
             """,
             [.text(pattern), .int64(Int64(limit))]
         )
-        return Int(try result.int64(0, 0))
+        return try result.one { Int(try $0.int64()) }
     }
 
     /// The number of connections with such a name.
@@ -27,7 +27,7 @@ extension Store {
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE $1",
             [.text(pattern)]
         )
-        return Int(try result.int64(0, 0))
+        return try result.one { Int(try $0.int64()) }
     }
 
     /// How often the parts of a delivery changed hands: parts, claims of them, and claims that ended with a lost owner.
@@ -42,13 +42,14 @@ extension Store {
             """,
             [.int64(id)]
         )
-        return (try result.int64(0, 0), try result.int64(0, 1), try result.int64(0, 2))
+        return try result.one { row in (try row.int64(), try row.int64(), try row.int64()) }
     }
 
     /// Whether a synchronous replica follows and has everything that was committed until now.
     public func hasSynchronousReplica() async throws -> Bool {
         let followers = try await query("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'")
-        guard try followers.int64(0, 0) > 0 else { return false }
+            .one { try $0.int64() }
+        guard followers > 0 else { return false }
         // A transaction with an id of its own writes a commit record, and is acknowledged when the replica has that and all before it.
         try await query("SELECT pg_current_xact_id()::text")
         return true
@@ -91,6 +92,6 @@ public struct SnapshotReader: Sendable {
                     + (SELECT count(*) FROM (SELECT FROM pushmta_engine.subscription LIMIT 1000) s)
                 """
             )
-        ).int64(0, 0)
+        ).one { try $0.int64() }
     }
 }

@@ -52,14 +52,14 @@ extension Store {
                 [.textArray(kinds.map(\.table))],
                 prepare: false
             )
-        )
+        ).all { try $0.bool() }
         var counts = [foreignRelationsSQL]
-        for (row, kind) in kinds.enumerated() where try there.bool(row, 0) {
+        for (kind, isThere) in zip(kinds, there) where isThere {
             counts.append("SELECT '\(kind.words)', \(kind.count) FROM pushmta_engine.\(kind.table)")
         }
         let result = try await connection.execute(
             PostgresStatement(
-                "SELECT c.words, c.n FROM (\(counts.joined(separator: " UNION ALL "))) c(words, n) WHERE c.n > 0",
+                "SELECT c.n, c.words FROM (\(counts.joined(separator: " UNION ALL "))) c(words, n) WHERE c.n > 0",
                 [
                     .text(testSite.service), .text(testSite.deliveryLabel), .text(testSite.userKeyPrefix),
                     .text(testSite.consoleUser),
@@ -67,7 +67,7 @@ extension Store {
                 prepare: false
             )
         )
-        return try (0..<result.rowCount).map { "\(try result.int64($0, 1)) \(try result.text($0, 0))" }
+        return try result.all { row in "\(try row.int64()) \(try row.text())" }
     }
 
     /// Things that people make, and how many of them are not the test site's.

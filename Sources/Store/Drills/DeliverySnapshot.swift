@@ -89,13 +89,13 @@ extension Store {
 
     private static func snapshot(_ progress: PostgresResult, _ rows: PostgresResult) throws -> DeliverySnapshot {
         var counts: [MessageStatus: Int64] = [:]
-        var distinct: Int64 = 0
-        var bounds: (first: Int32, last: Int32) = (0, 0)
-        for row in 0..<rows.rowCount {
-            guard let code = try rows.int16OrNil(row, 0) else {
-                distinct = try rows.int64(row, 2)
-                bounds = (try rows.int32(row, 3), try rows.int32(row, 4))
-                continue
+        var all: (distinct: Int64, first: Int32, last: Int32) = (0, 0, 0)
+        try rows.each { row in
+            let (found, count) = (try row.int16OrNil(), try row.int64())
+            let sums = (try row.int64(), try row.int32(), try row.int32())
+            guard let code = found else {
+                all = sums
+                return
             }
             guard let status = MessageStatus(rawValue: code) else {
                 throw StoreError(
@@ -103,14 +103,14 @@ extension Store {
                     "A message has the status \(code), which this program does not know."
                 )
             }
-            counts[status] = try rows.int64(row, 1)
+            counts[status] = count
         }
         return DeliverySnapshot(
             progress: try progress.one(Self.progress),
             rows: counts,
-            distinctMessages: distinct,
-            firstSequence: bounds.first,
-            lastSequence: bounds.last
+            distinctMessages: all.distinct,
+            firstSequence: all.first,
+            lastSequence: all.last
         )
     }
 
@@ -204,13 +204,15 @@ extension Store {
             """,
             [.int64(id)]
         )
-        return KeptOfDevices(
-            hits: try result.int64(0, 0),
-            longestExtra: Int64(try result.int32(0, 1)),
-            versions: try result.int64(0, 2),
-            locales: try result.int64(0, 3),
-            counted: try result.int64(0, 4)
-        )
+        return try result.one { row in
+            KeptOfDevices(
+                hits: try row.int64(),
+                longestExtra: Int64(try row.int32()),
+                versions: try row.int64(),
+                locales: try row.int64(),
+                counted: try row.int64()
+            )
+        }
     }
 }
 

@@ -15,7 +15,8 @@ extension Store {
 
     /// Bytes of write-ahead log since the cluster began; the difference of two is what was written between.
     public func walPosition() async throws -> Int64 {
-        try await query("SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint").int64(0, 0)
+        try await query("SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint")
+            .one { try $0.int64() }
     }
 
     /// Writes what was changed to the files, so that what was loaded before a bench is no part of it; the log's files are used again then, as
@@ -35,7 +36,7 @@ extension Store {
             """,
             [.int64(id)]
         )
-        return result.rowCount == 0 ? nil : try result.double(0, 0)
+        return try result.oneOrNil { try $0.double() }
     }
 
     /// Messages of a delivery that were sent a second, from the moment at which a tenth of them were stored to that of nine tenths; nil if
@@ -58,7 +59,7 @@ extension Store {
             SELECT ((max(stored) - min(stored)) / nullif(extract(epoch FROM max(reached) - min(reached)), 0))::double precision FROM bound
             """,
             [.int64(id)]
-        ).doubleOrNil(0, 0)
+        ).one { try $0.doubleOrNil() }
     }
 }
 
@@ -69,7 +70,7 @@ extension Store {
     public func markRestorePoint(_ name: String) async throws -> String {
         let result = try await query("SELECT pg_walfile_name(pg_create_restore_point($1))", [.text(name)])
         try await query("SELECT pg_switch_wal()::text")
-        return try result.text(0, 0)
+        return try result.one { try $0.text() }
     }
 
     /// The fencing token of each part of a delivery: its claims so far.

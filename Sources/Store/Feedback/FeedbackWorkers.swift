@@ -100,7 +100,7 @@ extension Store {
                 .int64(heartbeat.tokenEvents), .int64(heartbeat.messagesCounted), .int64(heartbeat.hitsCounted),
                 .int32(Int32(clamping: leaseSeconds)),
             ]
-        ).bool(0, 0)
+        ).one { try $0.bool() }
     }
 
     /// Notes what a worker has to do with tracking spools; a row that says so already is not written.
@@ -128,12 +128,13 @@ extension Store {
         try await query(
             "SELECT pushmta_engine.feedback_is_acting($1 * interval '1 second')",
             [.int32(Int32(Self.feedbackSilenceSeconds))]
-        ).bool(0, 0)
+        ).one { try $0.bool() }
     }
 
     /// Whether somebody sends: background work then leaves the processors to him.
     public func isSending() async throws -> Bool {
-        try await query("SELECT EXISTS (SELECT FROM pushmta_engine.delivery_part WHERE state = 'claimed')").bool(0, 0)
+        try await query("SELECT EXISTS (SELECT FROM pushmta_engine.delivery_part WHERE state = 'claimed')")
+            .one { try $0.bool() }
     }
 
     /// All workers that were heard of in the last week, the one that acts first.
@@ -173,12 +174,14 @@ extension Store {
             FROM pushmta.feedback_backlog
             """
         )
-        return FeedbackBacklog(
-            oldestTokenEventSeconds: try result.doubleOrNil(0, 0),
-            uncountedParts: try result.int64(0, 1),
-            oldestHitSeconds: try result.doubleOrNil(0, 2),
-            services: try result.int64(0, 3),
-            isWorkerActing: try result.bool(0, 4)
-        )
+        return try result.one { row in
+            FeedbackBacklog(
+                oldestTokenEventSeconds: try row.doubleOrNil(),
+                uncountedParts: try row.int64(),
+                oldestHitSeconds: try row.doubleOrNil(),
+                services: try row.int64(),
+                isWorkerActing: try row.bool()
+            )
+        }
     }
 }

@@ -12,7 +12,7 @@ extension Store {
                 pushmta_engine.drop_old_partition($2, (now() AT TIME ZONE 'UTC')::date - $3::integer), '') END
             """,
             [.text(worker), .text(table.rawValue), .int32(Int32(clamping: days))]
-        ).textOrNil(0, 0)
+        ).one { try $0.textOrNil() }
     }
 
     /// Deletes subscriptions that have been disabled for more than so many days, as the worker that acts.

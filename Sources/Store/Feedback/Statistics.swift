@@ -29,10 +29,10 @@ extension Store {
     public func applyTokenEvents(worker: String, limit: Int, rules: QuarantineSettings) async throws -> Int64? {
         let healing = PostgresValue.int32(Int32(clamping: rules.healingDays))
         let doubtDays = PostgresValue.int32(Int32(clamping: rules.doubtDays))
-        let open = try await query(Self.openTokenEventSQL, [healing, doubtDays])
+        let open = try await query(Self.openTokenEventSQL, [healing, doubtDays]).one(Self.openTokenEvents)
         let most = PostgresValue.int32(Int32(clamping: limit))
         var decided: Int64 = 0
-        if try open.bool(0, 0) {
+        if open.applies {
             let count = try await fenced(
                 "pushmta_engine.apply_token_effects($2, $3, $4 * interval '1 second', $5 * interval '1 day')",
                 worker,
@@ -44,7 +44,7 @@ extension Store {
             guard let count else { return nil }
             decided += count
         }
-        if try open.bool(0, 1) {
+        if open.heals {
             let count = try await fenced(
                 "pushmta_engine.heal_soft_errors($2, $3 * interval '1 day')",
                 worker,
@@ -53,7 +53,7 @@ extension Store {
             guard let count else { return nil }
             decided += count
         }
-        if try open.bool(0, 2) {
+        if open.resolves {
             let count = try await fenced(
                 "pushmta_engine.resolve_doubted_tokens(NULL, $2, $3 * interval '1 day', $4)",
                 worker,
@@ -71,6 +71,6 @@ extension Store {
         try await query(
             "SELECT CASE WHEN pushmta_engine.feedback_fence($1::uuid) THEN \(call)::bigint END",
             [.text(worker)] + parameters
-        ).int64OrNil(0, 0)
+        ).one { try $0.int64OrNil() }
     }
 }

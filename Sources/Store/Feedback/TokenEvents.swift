@@ -80,9 +80,10 @@ extension Store {
     ) async throws -> Int {
         let healing = PostgresValue.int32(Int32(clamping: rules.healingDays))
         let open = try await query(Self.openTokenEventSQL, [healing, .int32(Int32(clamping: rules.doubtDays))])
+            .one(Self.openTokenEvents)
         let most = PostgresValue.int32(Int32(clamping: limit))
         var decided = 0
-        if try open.bool(0, 0) {
+        if open.applies {
             let result = try await query(
                 Self.applySQL,
                 [
@@ -90,16 +91,16 @@ extension Store {
                     .int32(Int32(clamping: rules.significantErrorDelaySec)), healing,
                 ]
             )
-            decided += Int(try result.int32(0, 0))
+            decided += try result.one { Int(try $0.int32()) }
         }
-        if try open.bool(0, 1) {
-            decided += Int(try await query(Self.healSQL, [most, healing]).int32(0, 0))
+        if open.heals {
+            decided += try await query(Self.healSQL, [most, healing]).one { Int(try $0.int32()) }
         }
-        if try open.bool(0, 2) {
+        if open.resolves {
             let doubt: [PostgresValue] = [
                 .bool(rules.believesDoubted), .int32(Int32(clamping: rules.doubtDays)), most,
             ]
-            decided += Int(try await query(Self.doubtSQL, doubt).int32(0, 0))
+            decided += try await query(Self.doubtSQL, doubt).one { Int(try $0.int32()) }
         }
         return decided
     }
@@ -117,6 +118,10 @@ extension Store {
                         WHERE e.subscription_id = s.id)),
             EXISTS (SELECT FROM pushmta_engine.token_event WHERE state = 'doubted' AND created_at <= now() - $2 * interval '1 day')
         """
+
+    static func openTokenEvents(_ row: inout RowReader) throws -> (applies: Bool, heals: Bool, resolves: Bool) {
+        (try row.bool(), try row.bool(), try row.bool())
+    }
 
     private static let doubtSQL =
         "SELECT pushmta_engine.resolve_doubted_tokens(NULL, $1, $2 * interval '1 day', $3)"
@@ -148,17 +153,17 @@ extension Store {
     ///   - left: counts what is left, because others hold it, of what was there at a moment; $1 is the first parameter, $2 the moment.
     private func inSteps(_ sql: String, _ parameters: [PostgresValue], left leftSQL: String) async throws -> Int {
         // What comes later is another's to judge.
-        let begin = try await query("SELECT now()").time(0, 0)
+        let begin = try await query("SELECT now()").one { try $0.time() }
         var done = 0
         var left: Int64 = 0
         for _ in 0..<Self.triesOfTokens {
             while true {
-                let step = Int(try await query(sql, parameters + [.int32(Self.stepOfTokens)]).int64(0, 0))
+                let step = try await query(sql, parameters + [.int32(Self.stepOfTokens)]).one { Int(try $0.int64()) }
                 done += step
                 guard step >= Int(Self.stepOfTokens) else { break }
             }
             let moment = PostgresValue.timestamp(microsecondsSince1970: begin.microsecondsSince1970)
-            left = try await query(leftSQL, [parameters[0], moment]).int64(0, 0)
+            left = try await query(leftSQL, [parameters[0], moment]).one { try $0.int64() }
             guard left > 0 else { return done }
             try await Task.sleep(for: Self.pauseOfTokens)
         }

@@ -19,13 +19,13 @@ extension Store {
         return TrackingKeyring(
             keys.map(\.key),
             lastDay: keys.first?.lastDay,
-            numbers: try NumberPermutation.make(key: number.bytes(0, 0))
+            numbers: try NumberPermutation.make(key: number.one { try $0.bytes() })
         )
     }
 
     /// The position of the last transaction of a source that is stored, 0 if none is.
     public func trackingPosition(source: UUID) async throws -> Int64 {
-        try await query("SELECT pushmta_engine.tracking_position($1)", [Self.value(source)]).int64(0, 0)
+        try await query("SELECT pushmta_engine.tracking_position($1)", [Self.value(source)]).one { try $0.int64() }
     }
 
     /// Stores hits in one transaction, which is the one of this position of the source: if it is stored already, or a later
@@ -51,7 +51,7 @@ extension Store {
             [Self.value(source), .int64(position), .text(host)] + columns.values
                 + [.int64(dropped.malformed), .int64(dropped.forged), .int64(dropped.foreign)]
         )
-        return try result.int32ArrayOrNil(0, 0)?.map { Int($0) - 1 }
+        return try result.one { row in try row.int32ArrayOrNil()?.map { Int($0) - 1 } }
     }
 
     private static func value(_ id: UUID) -> PostgresValue {
@@ -72,7 +72,7 @@ extension Store {
             """,
             [.int64(id)]
         )
-        return FirstHits(received: try result.int64(0, 0), clicked: try result.int64(0, 1))
+        return try result.one { row in FirstHits(received: try row.int64(), clicked: try row.int64()) }
     }
 }
 

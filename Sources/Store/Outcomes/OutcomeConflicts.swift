@@ -109,11 +109,9 @@ struct ConflictPath {
             )
         )
         var found: [Int64: Found] = [:]
-        for row in 0..<result.rowCount {
-            found[try result.int64(row, 0)] = Found(
-                token: try result.int64(row, 1),
-                state: try Store.choice(result, row, 2)
-            )
+        try result.each { row in
+            let id = try row.int64()
+            found[id] = Found(token: try row.int64(), state: try row.choice())
         }
         return found
     }
@@ -148,8 +146,9 @@ struct ConflictPath {
             )
         )
         var homes: [Int32: [Int64: Int64]] = [:]
-        for row in 0..<result.rowCount {
-            homes[try result.int32(row, 1), default: [:]][try result.int64(row, 0)] = try result.int64(row, 2)
+        try result.each { row in
+            let (origin, sequence) = (try row.int64(), try row.int32())
+            homes[sequence, default: [:]][origin] = try row.int64()
         }
         return homes
     }
@@ -171,11 +170,11 @@ struct ConflictPath {
     private func insert(_ rows: [OutcomeBatch.Row], _ transaction: PostgresTransaction) async throws -> [Inserted] {
         guard !rows.isEmpty else { return [] }
         let result = try await transaction.execute(PostgresStatement(Self.insertSQL, BroadLogInsert.columns(rows)))
-        return try (0..<result.rowCount).map { row in
-            guard let status = MessageStatus(rawValue: try result.int16(row, 2)) else {
+        return try result.all { row in
+            let message = Message(part: try row.int64(), sequence: try row.int32())
+            guard let status = MessageStatus(rawValue: try row.int16()) else {
                 throw StoreError(.unexpectedAnswer, "A stored outcome has a status that this program does not know.")
             }
-            let message = Message(part: try result.int64(row, 0), sequence: try result.int32(row, 1))
             return Inserted(message: message, status: status)
         }
     }

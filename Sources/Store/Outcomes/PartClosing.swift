@@ -86,10 +86,11 @@ enum PartClosing {
     /// Adds what the statement's answer says: one row for each closed part with the number of its retry parts and the
     /// token under which it ended.
     static func read(_ result: PostgresResult, into report: inout StoreReport) throws {
-        for row in 0..<result.rowCount {
-            report.closedParts.append(try result.int64(row, 0))
-            report.retryParts += Int(try result.int64(row, 1))
-            report.closed.insert(PartToken(part: try result.int64(row, 0), token: try result.int64(row, 2)))
+        try result.each { row in
+            let part = try row.int64()
+            report.closedParts.append(part)
+            report.retryParts += Int(try row.int64())
+            report.closed.insert(PartToken(part: part, token: try row.int64()))
         }
     }
 

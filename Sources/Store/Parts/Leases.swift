@@ -46,7 +46,7 @@ extension Store {
                     WHERE p.state = 'claimed' AND p.owner = $1), 0))
             """,
             [.int64(child)]
-        ).int64(0, 0)
+        ).one { try $0.int64() }
     }
 
     /// Renews the leases of a child; returns the parts that it still holds. The others belong to somebody else now.

@@ -144,12 +144,12 @@ extension Store {
         let result = try await query(Self.recoverySQL, [.int64(part.id), .int64(part.fencingToken)])
         var recovery = PartRecovery()
         var answers: [Int32: PartRecovery.SoftAnswer] = [:]
-        for row in 0..<result.rowCount {
-            recovery.ambiguousThrough = max(recovery.ambiguousThrough, try result.int32(row, 0))
-            let ambiguous = try result.int32Array(row, 1)
+        try result.each { row in
+            recovery.ambiguousThrough = max(recovery.ambiguousThrough, try row.int32())
+            let ambiguous = try row.int32Array()
             recovery.ambiguous += ambiguous
             // Tokens are numbered one by one: after this owner, and before the present one, there was another.
-            if try result.int64(row, 2) < part.fencingToken - 1 { recovery.heldSince.formUnion(ambiguous) }
+            if try row.int64() < part.fencingToken - 1 { recovery.heldSince.formUnion(ambiguous) }
         }
         let soft = try await query(Self.softAnswersSQL, [.int64(part.id), .int64(part.fencingToken)])
         for answer in try all(soft, Self.softAnswer) {
@@ -220,6 +220,6 @@ extension Store {
     /// It is so when its other parts were put aside too, or twenty of them, and next to nothing of it got through.
     public func refusedDelivery(ofPart part: Int64) async throws -> Int64? {
         let result = try await query(SetAside.refusedDeliverySQL, [.int64(part)])
-        return result.rowCount > 0 ? try result.int64(0, 0) : nil
+        return try result.oneOrNil { try $0.int64() }
     }
 }

@@ -74,10 +74,9 @@ extension Store {
             ),
             SubscriptionAcceptance.statement(part),
         ])
-        let ids = try Self.subscriptionIDs(results[0], of: part)
         var loaded = LoadedPart()
-        loaded.subscriptionIDs = ids
-        loaded.sequences = try Self.sequences(results[0], count: ids.count)
+        (loaded.subscriptionIDs, loaded.sequences) = try Self.target(results[0], of: part)
+        let ids = loaded.subscriptionIDs
         loaded.accepted = try SubscriptionAcceptance(results[2]).flags(ids)
         loaded.reserve(ids.count, fields)
         let rows = results[1]
@@ -98,10 +97,24 @@ extension Store {
     /// Tells users apart, and no more than that; 0 for who has no key.
     static let userHashSQL = "CASE WHEN s.user_key = '' THEN 0 ELSE hashtext(s.user_key) END"
 
-    /// Whom the messages of a part are for, from what ``targetSQL`` gives.
-    private static func subscriptionIDs(_ target: PostgresResult, of part: ClaimedPart) throws -> [Int64] {
-        guard target.rowCount > 0 else { throw StoreError(.notFound, "Part \(part.id) has no target.") }
-        return try target.int64Array(0, 1)
+    /// Whom the messages of a part are for, and their numbers, from what ``targetSQL`` gives.
+    private static func target(_ result: PostgresResult, of part: ClaimedPart) throws -> (
+        subscriptionIDs: [Int64], sequences: [Int32]
+    ) {
+        let found = try result.oneOrNil { row in
+            (first: try row.int32(), ids: try row.int64Array(), sequences: try row.int32ArrayOrNil())
+        }
+        guard let target = found else { throw StoreError(.notFound, "Part \(part.id) has no target.") }
+        guard let sequences = target.sequences else {
+            return (target.ids, (0..<Int32(target.ids.count)).map { target.first &+ $0 })
+        }
+        guard sequences.count == target.ids.count else {
+            throw StoreError(
+                .unexpectedAnswer,
+                "A part has \(target.ids.count) messages and \(sequences.count) sequence numbers."
+            )
+        }
+        return (target.ids, sequences)
     }
 
     static let targetSQL = """
@@ -133,10 +146,9 @@ extension Store {
             ),
             SubscriptionAcceptance.statement(part),
         ])
-        let ids = try Self.subscriptionIDs(results[0], of: part)
         var loaded = LoadedPart()
-        loaded.subscriptionIDs = ids
-        loaded.sequences = try Self.sequences(results[0], count: ids.count)
+        (loaded.subscriptionIDs, loaded.sequences) = try Self.target(results[0], of: part)
+        let ids = loaded.subscriptionIDs
         loaded.accepted = try SubscriptionAcceptance(results[2]).flags(ids)
         loaded.reserve(ids.count, fields)
         let rows = results[1]
@@ -193,19 +205,5 @@ extension Store {
             LEFT JOIN pushmta_engine.subscription s ON s.id = u.subscription_id
             \(variables ? "LEFT JOIN pushmta.delivery_target v ON v.id = u.target_id" : "")
         """
-    }
-
-    static func sequences(_ target: PostgresResult, count: Int) throws -> [Int32] {
-        if let sequences = try target.int32ArrayOrNil(0, 2) {
-            guard sequences.count == count else {
-                throw StoreError(
-                    .unexpectedAnswer,
-                    "A part has \(count) messages and \(sequences.count) sequence numbers."
-                )
-            }
-            return sequences
-        }
-        let first = try target.int32(0, 0)
-        return (0..<Int32(count)).map { first &+ $0 }
     }
 }

@@ -90,7 +90,7 @@ extension Store {
     /// of other retry parts and such as have an outcome. To be read of every part with an attempt above 1.
     public func inheritedAmbiguous(_ part: ClaimedPart) async throws -> Set<Int32> {
         let result = try await query(Self.inheritedAmbiguousSQL, [.int64(part.id)])
-        return result.rowCount > 0 ? Set(try result.int32Array(0, 0)) : []
+        return try result.oneOrNil { Set(try $0.int32Array()) } ?? []
     }
 
     static let inheritedAmbiguousSQL = """

@@ -41,9 +41,9 @@ extension Store {
                 .int64OrNull(renewal), .textOrNull(problem), .bool(alone), .int64(max(0, wait)),
             ]
         )
-        guard ambiguousThroughMark else { return try await group([release])[0].int64(0, 0) > 0 }
+        guard ambiguousThroughMark else { return try await group([release])[0].one { try $0.int64() > 0 } }
         return try await transaction { transaction in
-            let released = try await transaction.execute(release).int64(0, 0) > 0
+            let released = try await transaction.execute(release).one { try $0.int64() > 0 }
             if released {
                 _ = try await transaction.execute(
                     PostgresStatement(Self.listSQL, [.int64(part.part), .int64(part.token)])

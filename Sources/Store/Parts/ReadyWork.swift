@@ -217,7 +217,7 @@ extension Store {
                 WHERE state IN ('preparing', 'in_progress') OR state = 'pending' AND start_at < now() + interval '1 minute'
                     OR state IN ('stopped', 'failed') AND finished_at IS NULL)
             """
-        ).bool(0, 0)
+        ).one { try $0.bool() }
     }
 
     /// The kinds of children that deliveries may ask for, most recently used first: every application with an active

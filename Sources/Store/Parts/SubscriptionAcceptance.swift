@@ -17,12 +17,12 @@ struct SubscriptionAcceptance {
 
     /// Reads the rows of a block and its bits.
     init(_ rows: PostgresResult) throws {
-        for row in 0..<rows.rowCount {
-            let bits = try rows.bytes(row, 1)
+        try rows.each { row in
+            let (block, bits) = (try row.int64(), try row.bytes())
             guard bits.count == Self.headerSize + Int(Self.blockSize) / 8 else {
                 throw StoreError(.unexpectedAnswer, "A row of subscription_acceptance has \(bits.count) bytes.")
             }
-            blocks[try rows.int64(row, 0)] = bits
+            blocks[block] = bits
         }
     }
 

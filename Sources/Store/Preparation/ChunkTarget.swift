@@ -131,7 +131,7 @@ struct ChunkTarget {
 }
 
 extension ChunkTarget {
-    /// What else is read of a delivery `d` whose chunk is made; the columns begin at a place of the caller's.
+    /// What else is read of a delivery `d` whose chunk is made.
     static let columnsSQL = """
         d.one_per_user, d.allow_duplicates, d.target_filter, d.target_sql, coalesce(d.started_at, now()),
             EXISTS (SELECT FROM pushmta_engine.delivery_application x
@@ -143,34 +143,42 @@ extension ChunkTarget {
             \(ExclusionSources.columnSQL), d.one_time_code, d.seed_names IS DISTINCT FROM '{}'
         """
 
-    /// Reads what ``columnsSQL`` brought, from a column on.
+    /// Reads what ``columnsSQL`` brought but the filter, which ``choose(_:mapping:)`` takes.
+    static func read(_ row: inout RowReader) throws -> (target: ChunkTarget, filter: Filter?) {
+        var target = ChunkTarget()
+        target.onePerUser = try row.bool()
+        let allowsDuplicates = try row.bool()
+        let text = try row.textOrNil()
+        target.rawSQL = try row.textOrNil()
+        let start = try row.time()
+        target.hasSharedTokens = try row.bool() && !allowsDuplicates
+        target.exclusions = ExclusionSources(rawValue: Int(try row.int32()))
+        target.isOneTimeCode = try row.bool()
+        target.hasSeeds = try row.bool()
+        return (target, text.map { Filter(text: $0, start: start) })
+    }
+
+    /// A filter, and the moment from which it counts time.
+    struct Filter: Sendable {
+        let text: String
+        let start: DatabaseTime
+    }
+
+    /// Compiles the filter.
     ///
-    /// Throws `invalid` with the reason if the filter cannot be used, `unavailable` if it cannot be used now, as the view lacks a column.
-    init(
-        _ rows: PostgresResult,
-        _ row: Int,
-        from column: Int,
-        mapping: () async throws -> TargetMapping
-    ) async throws {
-        onePerUser = try rows.bool(row, column)
-        let allowsDuplicates = try rows.bool(row, column + 1)
-        hasSharedTokens = try rows.bool(row, column + 5) && !allowsDuplicates
-        exclusions = ExclusionSources(rawValue: Int(try rows.int32(row, column + 6)))
-        isOneTimeCode = try rows.bool(row, column + 7)
-        hasSeeds = try rows.bool(row, column + 8)
-        rawSQL = try rows.textOrNil(row, column + 3)
-        guard let text = try rows.textOrNil(row, column + 2) else { return }
-        let parsed = try Self.parse(text)
+    /// Throws `invalid` with the reason if it cannot be used, `unavailable` if it cannot be used now, as the view lacks a column.
+    mutating func choose(_ filter: Filter, mapping: () async throws -> TargetMapping) async throws {
+        let parsed = try Self.parse(filter.text)
         if !parsed.mappingColumns.isEmpty {
             let found = try await mapping()
             try found.require(parsed.mappingColumns.sorted())
             self.mapping = found
         }
-        filter = try FilterSQL(
+        self.filter = try FilterSQL(
             parsed,
             firstParameter: Self.firstFilterParameter,
             mapping: self.mapping,
-            start: try rows.time(row, column + 4)
+            start: filter.start
         )
     }
 
@@ -221,17 +229,20 @@ extension Store {
     /// Throws `invalid`, or the database's own error, with the reason if a filter or a condition cannot be used.
     func chunkTargets(of ids: [Int64]) async throws -> [Int64: ChunkTarget] {
         // It looks into lists that others fill, and may lock.
-        let rows = try await group([
+        let result = try await group([
             Self.shortLockWait,
             PostgresStatement(
                 "SELECT d.id, \(ChunkTarget.columnsSQL) FROM pushmta_engine.delivery d WHERE d.id = ANY($1::bigint[])",
                 [.int64Array(ids)]
             ),
         ])[1]
+        let rows = try all(result) { row in (id: try row.int64(), read: try ChunkTarget.read(&row)) }
         var targets: [Int64: ChunkTarget] = [:]
-        for row in 0..<rows.rowCount {
-            let id = try rows.int64(row, 0)
-            let target = try await ChunkTarget(rows, row, from: 1) { try await targetMapping(delivery: id) }
+        for (id, read) in rows {
+            var target = read.target
+            if let filter = read.filter {
+                try await target.choose(filter) { try await targetMapping(delivery: id) }
+            }
             if let condition = target.rawSQL { try await checkCondition(condition, of: id) }
             targets[id] = target
         }

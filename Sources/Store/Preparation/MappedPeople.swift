@@ -30,19 +30,19 @@ extension Store {
     {
         guard let mapping = target.readMapping, let filter = target.filter else { return nil }
         let next = try await query(PreparationChunk.nextApplicationSQL, [.int64(delivery)])
-        guard next.rowCount > 0 else { return nil }
-        var people = MappedPeople(application: try next.int32(0, 0))
+        guard let application = try next.oneOrNil({ try $0.int32() }) else { return nil }
+        var people = MappedPeople(application: application)
         let keys = try await group(
             [timeout.map(Self.limit)].compactMap(\.self) + [
                 PostgresStatement(
                     PreparationChunk.userKeys(target),
-                    [.int64(delivery), .int64(limit), .int32(people.application)]
+                    [.int64(delivery), .int64(limit), .int32(application)]
                 )
             ]
         )
-        guard let asked = try keys.last.map({ try $0.isNull(0, 0) ? [] : $0.textArray(0, 0) }),
-            !asked.isEmpty
-        else {
+        let asked: [String?] =
+            try keys.last?.one { row in try row.ifPresent(1) { try $0.textArrayWithNulls() } ?? [] } ?? []
+        guard !asked.isEmpty else {
             people.columns = filter.mappingColumns.map { _ in [] }
             return people
         }

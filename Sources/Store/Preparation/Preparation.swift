@@ -153,6 +153,6 @@ extension Store {
     /// Makes the partitions of the days ahead; any number of hosts may call it. Returns how many it made.
     @discardableResult
     public func ensurePartitions(daysAhead: Int = 7) async throws -> Int {
-        Int(try await query(Migrator.partitions, [.int32(Int32(clamping: daysAhead))]).int32(0, 0))
+        try await query(Migrator.partitions, [.int32(Int32(clamping: daysAhead))]).one { Int(try $0.int32()) }
     }
 }

@@ -53,15 +53,18 @@ struct PreparationChunk {
         guard locked.rowCount > 0 else {
             return ChunkResult(messages: 0, excluded: 0, parts: 0, done: false, busy: true)
         }
-        let state: DeliveryState = try Store.choice(locked, 0, 0)
+        let (state, kind, isAtEnd) = try locked.one { row in
+            (try row.choice() as DeliveryState, try row.text(), try row.bool())
+        }
         guard state == .preparing else {
             return ChunkResult(messages: 0, excluded: 0, parts: 0, done: true, busy: false)
         }
-        if try locked.text(0, 1) == "explicit" {
-            if try locked.bool(0, 2) { return try await finish(after: nil, transaction) }
+        if kind == "explicit" {
+            if isAtEnd { return try await finish(after: nil, transaction) }
             let end = PostgresStatement(Self.endSQL, [.int64(deliveryID)])
-            let (chunk, isOver) = try await run(Self.explicit(target), [], limit: limit, then: end, transaction)
-            return try isOver.bool(0, 0) ? await finish(after: chunk, transaction) : chunk
+            let (chunk, look) = try await run(Self.explicit(target), [], limit: limit, then: end, transaction)
+            let isOver = try look.one { try $0.bool() }
+            return isOver ? try await finish(after: chunk, transaction) : chunk
         }
         guard let application = try Self.application(opened[1]) else {
             return try await finish(after: nil, transaction)
@@ -110,7 +113,7 @@ struct PreparationChunk {
     }
 
     private static func application(_ next: PostgresResult) throws -> Int32? {
-        next.rowCount > 0 ? try next.int32(0, 0) : nil
+        try next.oneOrNil { try $0.int32() }
     }
 
     /// Makes the messages of one statement.
@@ -129,23 +132,27 @@ struct PreparationChunk {
             .int32(target.isGrouped ? Self.groupedSpread : Self.spread),
         ]
         let results = try await transaction.execute([PostgresStatement(sql, parameters + more), look])
-        let made = results[0]
         CrashPoint.midChunk.reached()
-        if target.triesEach, made.columnCount > 4 {
-            let (failed, all) = (try made.int64(0, 3), try made.int64(0, 4))
-            if failed > max(Self.mostFailed, all / 10) { throw ConditionFailure(failed: failed, all: all) }
-        }
-        if target.people != nil, try made.int64(0, made.columnCount - 1) > 0 {
-            throw MappedPeople.Changed()
-        }
+        let countsFailures = target.triesEach && results[0].columnCount > 4
+        let chunk = try results[0].one { row in try made(&row, countsFailures: countsFailures) }
+        return (chunk, results[1])
+    }
+
+    /// Reads what the statements of chunks have in common, and what some count besides.
+    private func made(_ row: inout RowReader, countsFailures: Bool) throws -> ChunkResult {
         let chunk = ChunkResult(
-            messages: try made.int64(0, 0),
-            excluded: try made.int64(0, 1),
-            parts: Int(try made.int64(0, 2)),
+            messages: try row.int64(),
+            excluded: try row.int64(),
+            parts: Int(try row.int64()),
             done: false,
             busy: false
         )
-        return (chunk, results[1])
+        if countsFailures {
+            let (failed, all) = (try row.int64(), try row.int64())
+            if failed > max(Self.mostFailed, all / 10) { throw ConditionFailure(failed: failed, all: all) }
+        }
+        if target.people != nil, try row.int64() > 0 { throw MappedPeople.Changed() }
+        return chunk
     }
 
     private func finish(after chunk: ChunkResult?, _ transaction: PostgresTransaction) async throws -> ChunkResult {
@@ -159,9 +166,11 @@ struct PreparationChunk {
         var (messages, parts) = (chunk?.messages ?? 0, chunk?.parts ?? 0)
         if target.hasSeeds {
             let seeds = PostgresStatement(Self.seeds(target), [.int64(deliveryID), .int32(partSize)])
-            let made = try await transaction.execute([seeds, end])[0]
-            messages += try made.int64(0, 0)
-            parts += Int(try made.int64(0, 1))
+            let made = try await transaction.execute([seeds, end])[0].one { row in
+                (messages: try row.int64(), parts: Int(try row.int64()))
+            }
+            messages += made.messages
+            parts += made.parts
         } else {
             try await transaction.execute(end)
         }

@@ -27,8 +27,8 @@ extension Store {
                 Self.pickSQL,
                 [.text(host), .int64Array(passed), .int16(least), .int32(Int32(clamping: most)), .int32(beyond)]
             )
-            let ids = try picked.int64Array(0, 0)
-            if try picked.bool(0, 1), beyond < Self.mostBeyond {
+            let (ids, hasMore) = try picked.one { row in (try row.int64Array(), try row.bool()) }
+            if hasMore, beyond < Self.mostBeyond {
                 beyond *= 8
                 continue
             }

@@ -55,7 +55,7 @@ extension Store {
                     lagSeconds: try row.double()
                 )
             },
-            oldestSnapshotSeconds: try snapshot.double(0, 0),
+            oldestSnapshotSeconds: try snapshot.one { try $0.double() },
             deadRows: Dictionary(
                 try all(dead) { row in (try row.text(), try row.int64()) },
                 uniquingKeysWith: +
@@ -84,8 +84,9 @@ public struct ConnectionRoom: Sendable, Hashable {
 extension Store {
     /// The server's connections now. Any role may ask for it, and it counts the sessions of all roles and databases.
     public func connectionRoom() async throws -> ConnectionRoom {
-        let row = try await query(Self.connectionRoomSQL)
-        return ConnectionRoom(most: Int(try row.int64(0, 0)), used: Int(try row.int64(0, 1)))
+        try await query(Self.connectionRoomSQL).one { row in
+            ConnectionRoom(most: Int(try row.int64()), used: Int(try row.int64()))
+        }
     }
 
     static let connectionRoomSQL = """

@@ -203,7 +203,7 @@ extension Store {
             """
         )
         let states = ["pending", "preparing", "waiting", "in_progress", "paused", "failed"]
-        return try states.enumerated().map { ($1, try result.int64(0, $0)) }
+        return try result.one { row in try states.map { state in (state: state, count: try row.int64()) } }
     }
 
     private func generalFigures() async throws -> (isActing: Bool, tokenEventSeconds: Double, holds: Int64) {
@@ -220,6 +220,6 @@ extension Store {
             """,
             [.int32(Int32(Self.feedbackSilenceSeconds))]
         )
-        return (try result.bool(0, 0), max(0, try result.double(0, 1)), try result.int64(0, 2))
+        return try result.one { row in (try row.bool(), max(0, try row.double()), try row.int64()) }
     }
 }

@@ -202,10 +202,9 @@ extension Store {
             requests.isHostLost = true
             return requests
         }
-        return HostRequests(
-            isDrainRequested: try result.bool(0, 0),
-            recycledChildren: Set(try result.int64Array(0, 1))
-        )
+        return try result.one { row in
+            HostRequests(isDrainRequested: try row.bool(), recycledChildren: Set(try row.int64Array()))
+        }
     }
 
     /// What a host said last, and whether that is so fresh that its supervisor may live; nil if there is no such host.
@@ -217,13 +216,14 @@ extension Store {
             """,
             [.text(id)]
         )
-        guard result.rowCount > 0 else { return nil }
-        return HostSign(
-            name: try result.text(0, 0),
-            pid: try result.int32(0, 1),
-            heartbeat: try result.time(0, 2),
-            isFresh: try result.bool(0, 3)
-        )
+        return try result.oneOrNil { row in
+            HostSign(
+                name: try row.text(),
+                pid: try row.int32(),
+                heartbeat: try row.time(),
+                isFresh: try row.bool()
+            )
+        }
     }
 
     /// Asks the supervisor of a host to drain: it hears it with its next heartbeat, and at once if it listens.
@@ -278,7 +278,7 @@ extension Store {
             "SELECT r.id::text, r.name, r.children FROM pushmta.remove_host($1, $2) r",
             [.text(host), .bool(journalsLost)]
         )
-        return (try result.text(0, 0), try result.text(0, 1), try result.int64(0, 2))
+        return try result.one { row in (try row.text(), try row.text(), try row.int64()) }
     }
 
     private static let hostColumns = [

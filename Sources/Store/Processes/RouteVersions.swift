@@ -42,18 +42,15 @@ extension Store {
         ])
         var versions = RouteVersions()
         guard results.count == 2 else { return versions }
-        for row in 0..<results[0].rowCount {
-            let id = try results[0].int32(row, 0)
-            versions.applications[id] = try results[0].text(row, 1)
-            versions.applicationNames[id] = try results[0].text(row, 2)
+        try results[0].each { row in
+            let id = try row.int32()
+            versions.applications[id] = try row.text()
+            versions.applicationNames[id] = try row.text()
         }
-        for row in 0..<results[1].rowCount {
-            let id = try results[1].int32(row, 0)
-            versions.accountNames[id] = try results[1].text(row, 3)
-            versions.accounts[id] = RouteVersions.Account(
-                connector: try choice(results[1], row, 1),
-                version: try results[1].text(row, 2)
-            )
+        try results[1].each { row in
+            let id = try row.int32()
+            versions.accounts[id] = RouteVersions.Account(connector: try row.choice(), version: try row.text())
+            versions.accountNames[id] = try row.text()
         }
         return versions
     }

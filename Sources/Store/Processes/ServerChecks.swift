@@ -92,7 +92,7 @@ extension Store {
             creators: try all(results[0]) { row in
                 SpareRights.Creator(schema: try row.text(), role: try row.text())
             },
-            ownerThatMakesRoles: results[1].rowCount > 0 ? try results[1].text(0, 0) : nil
+            ownerThatMakesRoles: try results[1].oneOrNil { try $0.text() }
         )
     }
 
@@ -112,15 +112,16 @@ extension Store {
 
     /// Who this session is, and how it is connected.
     public func sessionFacts() async throws -> SessionFacts {
-        let row = try await query(Self.sessionFactsSQL)
-        return SessionFacts(
-            user: try row.text(0, 0),
-            isLocal: try row.bool(0, 1),
-            serverAddress: try row.text(0, 2),
-            tls: try row.textOrNil(0, 3),
-            isSuperuser: try row.bool(0, 4),
-            mayRun: try row.bool(0, 5)
-        )
+        try await query(Self.sessionFactsSQL).one { row in
+            SessionFacts(
+                user: try row.text(),
+                isLocal: try row.bool(),
+                serverAddress: try row.text(),
+                tls: try row.textOrNil(),
+                isSuperuser: try row.bool(),
+                mayRun: try row.bool()
+            )
+        }
     }
 
     private static let sessionFactsSQL = """
@@ -136,7 +137,7 @@ extension Store {
         try await query(
             "SELECT CASE WHEN NOT pg_has_role('pg_read_all_stats', 'USAGE') THEN quote_ident(current_user) END"
         )
-        .textOrNil(0, 0)
+        .one { try $0.textOrNil() }
     }
 
     /// The replicas that follow; base backups and subscribers of logical replication, which cannot take over, do not count. None on a

@@ -13,17 +13,21 @@ enum InstalledSchema: Sendable, Equatable {
     /// Reads it from the database.
     static func read(_ connection: PostgresConnection) async throws -> InstalledSchema {
         let form = try await connection.execute(PostgresStatement(formSQL, prepare: false))
-        guard try form.bool(0, 0) else { return .none }
-        guard try form.bool(0, 1) else { return .beforeVersion1 }
+        let (isThere, hasChecksums, mayRead) = try form.one { row in
+            (try row.bool(), try row.bool(), try row.bool())
+        }
+        guard isThere else { return .none }
+        guard hasChecksums else { return .beforeVersion1 }
         let rows = try await connection.execute(
             PostgresStatement(
-                "SELECT version, file, checksum FROM \(try form.bool(0, 2) ? "pushmta_engine" : "pushmta").schema_version",
+                "SELECT version, file, checksum FROM \(mayRead ? "pushmta_engine" : "pushmta").schema_version",
                 prepare: false
             )
         )
         var versions: [Int32: [String: String]] = [:]
-        for row in 0..<rows.rowCount {
-            versions[try rows.int32(row, 0), default: [:]][try rows.text(row, 1)] = try rows.text(row, 2)
+        try rows.each { row in
+            let (version, file) = (try row.int32(), try row.text())
+            versions[version, default: [:]][file] = try row.text()
         }
         return versions.isEmpty ? .none : .versions(versions)
     }

@@ -115,17 +115,14 @@ struct Migrator {
                 prepare: false
             )
         )
+        let (mayMakeRoles, lacksDatabase, user, database, isNoReader) = try rights.one { row in
+            (try row.bool(), try row.bool(), try row.text(), try row.text(), try row.bool())
+        }
         let missing = try await SchemaRoles.missing(connection)
-        let mayMakeRoles = try rights.bool(0, 0)
-        let lacksDatabase = try rights.bool(0, 1)
-        let user = try rights.text(0, 2)
-        let isNoReader = try rights.bool(0, 4)
         guard mayMakeRoles || missing.isEmpty && !isNoReader, !lacksDatabase else {
             var statements = mayMakeRoles ? [] : missing.map(SchemaRoles.creation)
             if !mayMakeRoles, isNoReader { statements.append(SchemaRoles.membership(of: user)) }
-            if lacksDatabase {
-                statements.append("GRANT CREATE ON DATABASE \(try rights.text(0, 3)) TO \(user);")
-            }
+            if lacksDatabase { statements.append("GRANT CREATE ON DATABASE \(database) TO \(user);") }
             throw StoreError.rolesMissing(user: user, statements: statements)
         }
         // Roles belong to the cluster: who migrates another database of it may be making them, too.

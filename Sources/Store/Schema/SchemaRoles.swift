@@ -23,7 +23,7 @@ enum SchemaRoles {
                 prepare: false
             )
         )
-        return try (0..<result.rowCount).map { try result.text($0, 0) }
+        return try result.all { try $0.text() }
     }
 
     /// What makes a role: whoever is a member of it has its rights, and nobody is it.
@@ -37,7 +37,7 @@ enum SchemaRoles {
         let result = try await connection.execute(
             PostgresStatement(String(cString: schema_rights()), prepare: false)
         )
-        return try (0..<result.rowCount).map { try result.text($0, 0) }
+        return try result.all { try $0.text() }
     }
 }
 

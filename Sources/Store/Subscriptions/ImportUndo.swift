@@ -76,19 +76,19 @@ extension Store {
                 let step = try await query(
                     "SELECT u.last_id, u.removed, u.restored FROM pushmta_engine.undo_import_step($1, $2, $3, $4) u",
                     [.int64(id), .int64(behind), .int32(Self.undoStep), .bool(enables)]
-                )
-                report.removed += Int(try step.int32(0, 1))
-                report.restored += Int(try step.int32(0, 2))
-                guard let last = try step.int64OrNil(0, 0) else { break }
+                ).one { row in
+                    (last: try row.int64OrNil(), removed: Int(try row.int32()), restored: Int(try row.int32()))
+                }
+                report.removed += step.removed
+                report.restored += step.restored
+                guard let last = step.last else { break }
                 behind = last
             }
         }
-        report.left = Int(
-            try await query(
-                "SELECT count(*) FROM pushmta_engine.subscription_import_change c WHERE c.import_id = $1",
-                [.int64(id)]
-            ).int64(0, 0)
-        )
+        report.left = try await query(
+            "SELECT count(*) FROM pushmta_engine.subscription_import_change c WHERE c.import_id = $1",
+            [.int64(id)]
+        ).one { Int(try $0.int64()) }
         return report
     }
 

@@ -38,7 +38,7 @@ extension Store {
 
     /// The role that the session has taken on.
     public func sessionRole() async throws -> String {
-        try await query("SELECT current_user::text").text(0, 0)
+        try await query("SELECT current_user::text").one { try $0.text() }
     }
 
     /// All applications, as registrations need them.
@@ -74,7 +74,7 @@ extension Store {
                 .textArray(registrations.map(\.deviceID)),
             ]
         )
-        return Set(try result.int32Array(0, 0).map { Int($0) - 1 })
+        return try result.one { row in Set(try row.int32Array().map { Int($0) - 1 }) }
     }
 
     /// Stores registrations, in their order, in one transaction.
@@ -98,11 +98,13 @@ extension Store {
                 .textArray(registrations.map { $0.optOut.map { $0 ? "true" : "false" } }),
             ]
         )
-        return RegistrationReport(
-            created: Int(try result.int32(0, 0)),
-            updated: Int(try result.int32(0, 1)),
-            disabled: Int(try result.int32(0, 2))
-        )
+        return try result.one { row in
+            RegistrationReport(
+                created: Int(try row.int32()),
+                updated: Int(try row.int32()),
+                disabled: Int(try row.int32())
+            )
+        }
     }
 }
 

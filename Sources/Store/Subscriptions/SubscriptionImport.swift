@@ -22,7 +22,7 @@ extension Store {
     ) async throws -> ImportReport where Batches.Element == [ImportRow] {
         let application = try await self.application(named: application)
         let declared = try await declarations(application: application.name)
-        let now = try await query("SELECT clock_timestamp()").time(0, 0)
+        let now = try await query("SELECT clock_timestamp()").one { try $0.time() }
         let latest = now.advanced(byMilliseconds: Self.clockTolerance)
         let age = try Self.time(options.age, now: now, latest: latest)
         let check = SubscriptionCheck(platform: application.platform, latest: latest)
@@ -82,13 +82,8 @@ extension Store {
             do {
                 let (counts, id) = try await storeBatch(lines, batch, passesBusy: attempt > Self.patientAttempts)
                 report.id = id
-                for row in 0..<counts.rowCount {
-                    try report.add(
-                        counts.text(row, 0),
-                        held: counts.text(row, 1),
-                        count: Int(counts.int64(row, 2)),
-                        lines: counts.int64Array(row, 3)
-                    )
+                for row in counts {
+                    try report.add(row.kind, held: row.held, count: row.count, lines: row.lines)
                 }
                 return
             } catch let error as PostgresError where Self.isConflict(error) {
@@ -120,7 +115,7 @@ extension Store {
         _ lines: [UInt8],
         _ batch: ImportBatch,
         passesBusy: Bool
-    ) async throws -> (PostgresResult, id: Int64?) {
+    ) async throws -> ([ImportCount], id: Int64?) {
         try await transaction { transaction in
             func execute(_ sql: String, _ parameters: [PostgresValue] = []) async throws -> PostgresResult {
                 try await transaction.execute(PostgresStatement(sql, parameters, prepare: false))
@@ -136,17 +131,17 @@ extension Store {
             }
             _ = try await execute(ImportStatements.judge, [application, bringsBack, .int64OrNull(batch.id)])
             if passesBusy { _ = try await execute(ImportStatements.passBusy) }
-            let counts = try await execute(ImportStatements.counts)
+            let counts = try all(try await execute(ImportStatements.counts), ImportCount.init)
             var (changed, moved) = (0, 0)
-            for row in 0..<counts.rowCount {
-                let (kind, count) = (try counts.text(row, 0), Int(try counts.int64(row, 2)))
-                if kind != "kept" && kind != "busy" { changed += count }
-                if kind == "moved" { moved += count }
+            for row in counts {
+                if row.kind != "kept" && row.kind != "busy" { changed += row.count }
+                if row.kind == "moved" { moved += row.count }
             }
             guard !batch.isDryRun, changed > 0 else { return (counts, batch.id) }
             var id = batch.id ?? 0
             if batch.id == nil {
-                id = try await execute(ImportStatements.begin, [application, .text(batch.source)]).int64(0, 0)
+                id = try await execute(ImportStatements.begin, [application, .text(batch.source)])
+                    .one { try $0.int64() }
             }
             _ = try await execute(ImportStatements.note, [.int64(id)])
             let ended = try await execute(ImportStatements.end).affectedRows
@@ -178,6 +173,22 @@ private struct ImportBatch: Sendable {
     let source: String
     let isDryRun: Bool
     let bringsBack: [String]
+}
+
+/// What became of lines of a batch: of so many the same.
+private struct ImportCount: Sendable {
+    let kind: String
+    let held: String
+    let count: Int
+    /// The first of them.
+    let lines: [Int64]
+
+    init(_ row: inout RowReader) throws {
+        kind = try row.text()
+        held = try row.text()
+        count = Int(try row.int64())
+        lines = try row.int64Array()
+    }
 }
 
 /// Tells lines that can be imported from those that cannot.

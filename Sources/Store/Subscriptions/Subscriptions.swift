@@ -91,7 +91,7 @@ extension Store {
             WHERE a.name = $1
             """,
             [.text(application)]
-        ).int64(0, 0)
+        ).one { try $0.int64() }
     }
 
     /// Makes simulated subscriptions with random tokens and the recipient fields `firstName` and `city`, for benches and the

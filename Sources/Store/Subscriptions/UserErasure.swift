@@ -33,11 +33,15 @@ extension Store {
             "SELECT f.subscriptions, f.targets, f.exclusions, f.seeds FROM pushmta.forget_user($1, $2) f",
             [.text(service), .text(userKey)]
         )
-        return ForgottenUser(
-            subscriptions: try result.int64(0, 0),
-            targets: try result.int64(0, 1),
-            exclusions: try result.int64(0, 2),
-            seeds: try result.int64(0, 3)
+        return try result.one(Self.forgottenUser)
+    }
+
+    static func forgottenUser(_ row: inout RowReader) throws -> ForgottenUser {
+        ForgottenUser(
+            subscriptions: try row.int64(),
+            targets: try row.int64(),
+            exclusions: try row.int64(),
+            seeds: try row.int64()
         )
     }
 

@@ -138,7 +138,8 @@ extension Store {
                     [.int32(row.id), .textOrNull(trust?.rawValue)]
                 )
             )
-            guard try after.text(0, 0) != UserKeyTrust.signed.rawValue || after.bool(0, 1) else {
+            let (setting, hasKey) = try after.one { row in (try row.text(), try row.bool()) }
+            guard setting != UserKeyTrust.signed.rawValue || hasKey else {
                 throw StoreError(
                     .invalid,
                     "Service \"\(service)\" would have user_key_trust signed and no key to check proofs with.",
@@ -154,23 +155,23 @@ extension Store {
         for application in try await applications(ofService: service) {
             var behind: Int64? = 0
             while let after = behind {
-                let result = try await unlinkBatch(application.id, after)
-                behind = try result.int64OrNil(0, 0)
-                unlinked += Int(try result.int32(0, 1))
+                let batch = try await unlinkBatch(application.id, after)
+                behind = batch.last
+                unlinked += batch.unlinked
             }
         }
         return unlinked
     }
 
     /// One that meets a row which another transaction holds is tried again; registrations go on between two tries.
-    private func unlinkBatch(_ application: Int32, _ after: Int64) async throws -> PostgresResult {
+    private func unlinkBatch(_ application: Int32, _ after: Int64) async throws -> (last: Int64?, unlinked: Int) {
         var tries = 0
         while true {
             do {
                 return try await query(
                     "SELECT u.last_id, u.unlinked FROM pushmta_engine.unlink_unproven($1, $2, $3) u",
                     [.int32(application), .int64(after), .int32(Self.unlinkBatch)]
-                )
+                ).one { row in (try row.int64OrNil(), Int(try row.int32())) }
             } catch let error as PostgresError where error.isLockTimeout && tries < Self.mostUnlinkTries {
                 tries += 1
                 try await Task.sleep(for: Self.unlinkPause)

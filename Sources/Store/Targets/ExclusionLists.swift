@@ -58,13 +58,15 @@ extension Store {
     /// Adds people to an exclusion list; returns how many were not on it. What is there already may come again.
     @discardableResult
     public func addExclusions(list: String, _ people: Addressees) async throws -> Int64 {
-        try await change("pushmta.add_exclusions($1, $2, $3, $4)", [.text(list)] + Self.arrays(people)).int64(0, 0)
+        try await change("pushmta.add_exclusions($1, $2, $3, $4)", [.text(list)] + Self.arrays(people))
+            .one { try $0.int64() }
     }
 
     /// Takes people off an exclusion list; returns how many were on it.
     @discardableResult
     public func removeExclusions(list: String, _ people: Addressees) async throws -> Int64 {
-        try await change("pushmta.remove_exclusions($1, $2, $3, $4)", [.text(list)] + Self.arrays(people)).int64(0, 0)
+        try await change("pushmta.remove_exclusions($1, $2, $3, $4)", [.text(list)] + Self.arrays(people))
+            .one { try $0.int64() }
     }
 
     /// Excludes people from one delivery, before its start.
@@ -142,10 +144,10 @@ extension Store {
             [.text(list), .int64(Int64(limit))]
         )
         var people = Addressees()
-        for row in 0..<result.rowCount {
-            if let key = try result.textOrNil(row, 0) { people.userKeys.append(key) }
-            if let id = try result.int64OrNil(row, 1) { people.subscriptionIDs.append(id) }
-            if let token = try result.textOrNil(row, 2) { people.pushTokens.append(token) }
+        try result.each { row in
+            if let key = try row.textOrNil() { people.userKeys.append(key) }
+            if let id = try row.int64OrNil() { people.subscriptionIDs.append(id) }
+            if let token = try row.textOrNil() { people.pushTokens.append(token) }
         }
         return people
     }
@@ -255,7 +257,7 @@ extension Store {
         return try await query(
             "SELECT pushmta_engine.console_add_list($1, \(Self.momentAndIdle), $4, $5, $6)",
             actor.values + [.text(actor.address), .text(name), .text(label)]
-        ).int32(0, 0)
+        ).one { try $0.int32() }
     }
 
     /// Does something with people and an exclusion list for somebody who has signed in; it is on record how many, and not who.
@@ -267,7 +269,7 @@ extension Store {
         try await query(
             "SELECT pushmta_engine.console_change_list($1, \(Self.momentAndIdle), $4, $5, $6, $7, $8, $9)",
             actor.values + [.text(actor.address), .int32(id), .text(action.rawValue)] + Self.arrays(people)
-        ).int64(0, 0)
+        ).one { try $0.int64() }
     }
 
     /// Takes an exclusion list away for somebody who has signed in; it is on record in the same transaction.

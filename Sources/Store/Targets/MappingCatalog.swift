@@ -17,33 +17,40 @@ extension Store {
                 hint: "write schema.view, in double quotes where a name has capitals or other characters"
             )
         }
-        guard rows.rowCount > 0 else {
+        let found = try all(rows) { row in
+            (
+                view: try row.text(), isYours: try row.bool(), schema: try row.text(),
+                column: try row.ifPresent(3, Self.mappingColumn)
+            )
+        }
+        guard let first = found.first else {
             throw StoreError(
                 .invalid,
                 "Target mapping \"\(name)\": there is no view \(view) in this database, or its schema may not be used.",
                 hint: "create it, and write schema.view"
             )
         }
-        guard try rows.bool(0, 1) else {
+        guard first.isYours else {
             throw StoreError(
                 .invalid,
                 "Target mapping \"\(name)\": \(view) is no view or table of yours.",
                 hint: "register a view of your own database's people"
             )
         }
-        let columns = try (0..<rows.rowCount).compactMap { row -> MappingColumn? in
-            guard let column = try rows.textOrNil(row, 2) else { return nil }
-            return MappingColumn(name: column, type: try rows.text(row, 3), keyCondition: try rows.text(row, 5))
-        }
+        let columns = found.compactMap(\.column)
         guard !columns.isEmpty else {
             throw StoreError(
                 .invalid,
                 "Target mapping \"\(name)\": \(view) may not be read.",
                 hint:
-                    "GRANT USAGE ON SCHEMA \(try rows.text(0, 4)) TO \(ViewReader.role); GRANT SELECT ON \(try rows.text(0, 0)) TO \(ViewReader.role)"
+                    "GRANT USAGE ON SCHEMA \(first.schema) TO \(ViewReader.role); GRANT SELECT ON \(first.view) TO \(ViewReader.role)"
             )
         }
-        return (try rows.text(0, 0), columns)
+        return (first.view, columns)
+    }
+
+    private static func mappingColumn(_ row: inout RowReader) throws -> MappingColumn {
+        MappingColumn(name: try row.text(), type: try row.text(), keyCondition: try row.text())
     }
 
     /// What `parse_ident` says of a text that is no name (invalid_parameter_value).
@@ -55,8 +62,9 @@ extension Store {
     private static let catalogSQL = """
         SELECT format('%I.%I', n.nspname, c.relname),
             c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname NOT IN ('pushmta', 'pushmta_engine', 'pushmta_raw', 'information_schema')
-                AND n.nspname !~ '^pg_', a.attname, format_type(a.atttypid, a.atttypmod),
-            quote_ident(n.nspname), pushmta_engine.key_condition(a.attname, format_type(a.atttypid, a.atttypmod))
+                AND n.nspname !~ '^pg_', quote_ident(n.nspname),
+            a.attname, format_type(a.atttypid, a.atttypmod),
+            pushmta_engine.key_condition(a.attname, format_type(a.atttypid, a.atttypmod))
         FROM pg_class c
         JOIN pg_namespace n ON n.oid = c.relnamespace
         LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped

@@ -99,8 +99,8 @@ extension Store {
             FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
             WHERE n.nspname = 'pushmta_engine' AND c.relname IN ('target_mapping', 'delivery')
             """
-        )
-        guard try mayLook.bool(0, 0) else { return [] }
+        ).one { try $0.bool() }
+        guard mayLook else { return [] }
         return try await mappings().compactMap { row, problem in problem.map { (row.name, $0) } }
     }
 

@@ -87,7 +87,7 @@ final class ViewReader: Sendable {
                 PostgresStatement("SET LOCAL statement_timeout = \(milliseconds)", prepare: false)
             )
             let rows = try await transaction.execute(statement)
-            return try (0..<rows.rowCount).map { try rows.isNull($0, 0) ? [] : rows.textArray($0, 0) }
+            return try rows.all { row in try row.ifPresent(1) { try $0.textArrayWithNulls() } ?? [] }
         }
     }
 
@@ -151,7 +151,9 @@ final class ViewReader: Sendable {
                     prepare: false
                 )
             )
-            return Session(connection: connection, process: try process.int32(0, 0), begin: try process.text(0, 1))
+            return try process.one { row in
+                Session(connection: connection, process: try row.int32(), begin: try row.text())
+            }
         } catch {
             await connection.close()
             throw error
