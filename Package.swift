@@ -157,18 +157,21 @@ let targets: [Target] = [
             .yams,
         ]
     ),
+    // What only drills and benches ask a database.
+    module("LaboratoryStore", ["Store", "PostgresClient", "PushCore"]),
     // Drills, benches, quickstart: whole sites of real processes.
     module(
         "Laboratory",
         [
-            "Administration", "Store", "ProcessProtocol", "PostgresClient", "CurlClient", "HTTP2", "OperatingSystem",
+            "Administration", "LaboratoryStore", "Store", "ProcessProtocol", "PostgresClient", "CurlClient", "HTTP2",
+            "OperatingSystem",
             "PushCore", .argumentParser, .nioCore, .nioPosix, .subprocess, .system, .unixSignals,
         ]
     ),
     .executableTarget(
         name: "pushmta",
         dependencies: [
-            "Laboratory", "Administration", "Supervisor", "MTAChild", "FeedbackWorker", "WebServer", "Console",
+            "Administration", "Supervisor", "MTAChild", "FeedbackWorker", "WebServer", "Console",
             "MetricsEndpoint", "Gateways",
             "ProcessEvents", "Store", "ProcessProtocol", "PostgresClient", "CurlClient", "Content", "OperatingSystem",
             "PushCore",
@@ -177,6 +180,11 @@ let targets: [Target] = [
         swiftSettings: swiftSettings,
         // By its id a debugger finds the symbols, which are in a package of their own.
         linkerSettings: [.unsafeFlags(["-Xlinker", "--build-id=sha1"], .when(platforms: [.linux]))]
+    ),
+    .executableTarget(
+        name: "pushmta-lab",
+        dependencies: ["Laboratory", "Administration", .argumentParser],
+        swiftSettings: swiftSettings
     ),
 
     .target(
@@ -208,7 +216,7 @@ let targets: [Target] = [
         exclude: ["Fixtures"],
         swiftSettings: swiftSettings
     ),
-    tests("StoreTests", ["Store", "PostgresClient", "Content", "PushCore", "TestSupport"]),
+    tests("StoreTests", ["LaboratoryStore", "Store", "PostgresClient", "Content", "PushCore", "TestSupport"]),
     tests(
         "GatewaysTests",
         [
@@ -260,7 +268,8 @@ let targets: [Target] = [
     tests(
         "EndToEndTests",
         [
-            "pushmta", "gateway-simulator", "Laboratory", "Administration", "ProcessEvents", "MetricsEndpoint",
+            "pushmta", "pushmta-lab", "gateway-simulator", "Laboratory", "LaboratoryStore", "Administration",
+            "ProcessEvents", "MetricsEndpoint",
             "OperatingSystem", "Gateways", "Store", "PostgresClient",
             "CurlClient", "COpenSSL", "Content", "PushCore",
             "TestSupport", .crypto, .nioCore, .nioPosix, .subprocess, .system, .logging,

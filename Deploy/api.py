@@ -2,7 +2,7 @@
 
     api.py PUSHMTA FOLDER
 
-The API is that of a whole site (pushmta quickstart), whose deliveries are really sent. The seed is fixed, so that a run can be repeated.
+The API is that of a whole site (pushmta-lab quickstart), whose deliveries are really sent. The seed is fixed, so that a run can be repeated.
 """
 
 import json
@@ -211,10 +211,11 @@ def things(api):
     }
 
 
-def main(program, folder):
+def main(programs, folder):
+    program, lab = os.path.join(programs, "pushmta"), os.path.join(programs, "pushmta-lab")
     shutil.rmtree(folder, ignore_errors=True)
     site = json.loads(
-        run(program, "quickstart", "run", "--json", "--detach", "--messages", "20", "--fresh", "--folder", folder).splitlines()[-1]
+        run(lab, "quickstart", "run", "--json", "--detach", "--messages", "20", "--fresh", "--folder", folder).splitlines()[-1]
     )
     try:
         key = json.loads(
@@ -252,7 +253,7 @@ def main(program, folder):
         if done.returncode:
             raise SystemExit("api: the API and its document differ, as it says above")
     finally:
-        run(program, "quickstart", "stop", "--folder", folder)
+        run(lab, "quickstart", "stop", "--folder", folder)
     shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -128,7 +128,7 @@ prepare_machine() {
 
 # Builds the programs for use, in .build: shown on a terminal, otherwise into a log of which a failure shows the end.
 build_release() {
-    [ -x "$project/.build/release/pushmta" ] || say "building (the first build takes some minutes)"
+    [ -x "$project/.build/release/pushmta-lab" ] || say "building (the first build takes some minutes)"
     local log="$project/.pushmta/log/build.log"
     mkdir -p "${log%/*}"
     if [ -t 2 ]; then

@@ -146,8 +146,8 @@ class Site:
     """A site of quickstart with what pages have to show, and a console over it."""
 
     def __init__(self, programs, folder):
-        self.pushmta, self.folder = programs / "pushmta", folder
-        words = run(self.pushmta, "quickstart", "run", "--folder", folder, "--messages", 2000, "--json", "--fresh", "--detach")
+        self.pushmta, self.lab, self.folder = programs / "pushmta", programs / "pushmta-lab", folder
+        words = run(self.lab, "quickstart", "run", "--folder", folder, "--messages", 2000, "--json", "--fresh", "--detach")
         # The site has a console of its own, with a first user; the tests' one has other settings, and the same users.
         self.own = json.loads(words.splitlines()[-1])
         self.database = self.own["database"]
@@ -211,7 +211,7 @@ class Site:
             self.console.send_signal(signal.SIGTERM)
             status = self.console.wait(timeout=DEADLINE)
             check(status == 0, f"it ended with {status}")
-        run(self.pushmta, "quickstart", "stop", "--folder", self.folder)
+        run(self.lab, "quickstart", "stop", "--folder", self.folder)
 
 
 class Browser:

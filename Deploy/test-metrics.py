@@ -64,10 +64,10 @@ class Site:
     """A site of quickstart that stays up, and a second supervisor beside it."""
 
     def __init__(self, programs, folder):
-        self.pushmta = programs / "pushmta"
+        self.pushmta, self.lab = programs / "pushmta", programs / "pushmta-lab"
         self.folder = folder
         self.other = None
-        words = run(self.pushmta, "quickstart", "run", "--folder", folder, "--messages", 500, "--json", "--fresh", "--detach")
+        words = run(self.lab, "quickstart", "run", "--folder", folder, "--messages", 500, "--json", "--fresh", "--detach")
         self.database = json.loads(words.splitlines()[-1])["database"]
         self.settings = folder / "pushmta.yaml"
         ports = dict(re.findall(r"^  (\w+Port): (\d+)", self.settings.read_text(), re.M))
@@ -103,7 +103,7 @@ class Site:
         if self.other:
             self.other.kill()
             self.other.wait()
-        subprocess.run([str(self.pushmta), "quickstart", "stop", "--folder", str(self.folder)], capture_output=True)
+        subprocess.run([str(self.lab), "quickstart", "stop", "--folder", str(self.folder)], capture_output=True)
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

@@ -4,7 +4,7 @@ import PostgresClient
 ///
 /// Nobody has to count columns, and a statement cannot drift apart from what reads it: ``Store/all(_:_:)`` asks once for each answer whether
 /// all columns were read.
-struct RowReader {
+package struct RowReader {
     private let result: PostgresResult
     private let row: Int
     private var column = 0
@@ -20,7 +20,7 @@ struct RowReader {
     }
 
     /// - Throws: `unexpectedAnswer` unless each column was read.
-    func end() throws {
+    package func end() throws {
         guard column != result.columnCount else { return }
         throw StoreError(
             .unexpectedAnswer,
@@ -30,79 +30,79 @@ struct RowReader {
     }
 
     /// What the next columns say, so many of them; nil, without reading them, if the first is NULL.
-    mutating func ifPresent<T>(_ count: Int, _ read: (inout RowReader) throws -> T) throws -> T? {
+    package mutating func ifPresent<T>(_ count: Int, _ read: (inout RowReader) throws -> T) throws -> T? {
         guard result.isNull(row, column) else { return try read(&self) }
         column += count
         return nil
     }
 
     /// A text that is a case of an enumeration.
-    mutating func choice<T: RawRepresentable<String>>() throws -> T {
+    package mutating func choice<T: RawRepresentable<String>>() throws -> T {
         defer { column += 1 }
         return try Store.choice(result, row, column)
     }
 
-    mutating func textArray() throws -> [String] { try next { try $0.textArray($1, $2).compactMap(\.self) } }
+    package mutating func textArray() throws -> [String] { try next { try $0.textArray($1, $2).compactMap(\.self) } }
 
-    mutating func textArrayOrNil() throws -> [String]? { try ifPresent(1) { try $0.textArray() } }
+    package mutating func textArrayOrNil() throws -> [String]? { try ifPresent(1) { try $0.textArray() } }
 
-    mutating func textArrayWithNulls() throws -> [String?] { try next { try $0.textArray($1, $2) } }
+    package mutating func textArrayWithNulls() throws -> [String?] { try next { try $0.textArray($1, $2) } }
 
-    mutating func int32Array() throws -> [Int32] { try next { try $0.int32Array($1, $2) } }
+    package mutating func int32Array() throws -> [Int32] { try next { try $0.int32Array($1, $2) } }
 
-    mutating func int32ArrayOrNil() throws -> [Int32]? { try next { try $0.int32ArrayOrNil($1, $2) } }
+    package mutating func int32ArrayOrNil() throws -> [Int32]? { try next { try $0.int32ArrayOrNil($1, $2) } }
 
-    mutating func int64Array() throws -> [Int64] { try next { try $0.int64Array($1, $2) } }
+    package mutating func int64Array() throws -> [Int64] { try next { try $0.int64Array($1, $2) } }
 
-    mutating func date() throws -> Int32 { try next { try $0.date($1, $2) } }
+    package mutating func date() throws -> Int32 { try next { try $0.date($1, $2) } }
 
-    mutating func int16() throws -> Int16 { try next { try $0.int16($1, $2) } }
+    package mutating func int16() throws -> Int16 { try next { try $0.int16($1, $2) } }
 
-    mutating func int16OrNil() throws -> Int16? { try next { try $0.int16OrNil($1, $2) } }
+    package mutating func int16OrNil() throws -> Int16? { try next { try $0.int16OrNil($1, $2) } }
 
-    mutating func int32() throws -> Int32 { try next { try $0.int32($1, $2) } }
+    package mutating func int32() throws -> Int32 { try next { try $0.int32($1, $2) } }
 
-    mutating func int32OrNil() throws -> Int32? { try next { try $0.int32OrNil($1, $2) } }
+    package mutating func int32OrNil() throws -> Int32? { try next { try $0.int32OrNil($1, $2) } }
 
-    mutating func int64() throws -> Int64 { try next { try $0.int64($1, $2) } }
+    package mutating func int64() throws -> Int64 { try next { try $0.int64($1, $2) } }
 
-    mutating func int64OrNil() throws -> Int64? { try next { try $0.int64OrNil($1, $2) } }
+    package mutating func int64OrNil() throws -> Int64? { try next { try $0.int64OrNil($1, $2) } }
 
-    mutating func double() throws -> Double { try next { try $0.double($1, $2) } }
+    package mutating func double() throws -> Double { try next { try $0.double($1, $2) } }
 
-    mutating func doubleOrNil() throws -> Double? { try next { try $0.doubleOrNil($1, $2) } }
+    package mutating func doubleOrNil() throws -> Double? { try next { try $0.doubleOrNil($1, $2) } }
 
-    mutating func bool() throws -> Bool { try next { try $0.bool($1, $2) } }
+    package mutating func bool() throws -> Bool { try next { try $0.bool($1, $2) } }
 
-    mutating func boolOrNil() throws -> Bool? { try next { try $0.boolOrNil($1, $2) } }
+    package mutating func boolOrNil() throws -> Bool? { try next { try $0.boolOrNil($1, $2) } }
 
-    mutating func text() throws -> String { try next { try $0.text($1, $2) } }
+    package mutating func text() throws -> String { try next { try $0.text($1, $2) } }
 
-    mutating func textOrNil() throws -> String? { try next { try $0.textOrNil($1, $2) } }
+    package mutating func textOrNil() throws -> String? { try next { try $0.textOrNil($1, $2) } }
 
-    mutating func bytes() throws -> [UInt8] { try next { try $0.bytes($1, $2) } }
+    package mutating func bytes() throws -> [UInt8] { try next { try $0.bytes($1, $2) } }
 
-    mutating func bytesOrNil() throws -> [UInt8]? { next { $0.bytesOrNil($1, $2) } }
+    package mutating func bytesOrNil() throws -> [UInt8]? { next { $0.bytesOrNil($1, $2) } }
 
-    mutating func time() throws -> DatabaseTime { try next { try $0.time($1, $2) } }
+    package mutating func time() throws -> DatabaseTime { try next { try $0.time($1, $2) } }
 
-    mutating func timeOrNil() throws -> DatabaseTime? { try next { try $0.timeOrNil($1, $2) } }
+    package mutating func timeOrNil() throws -> DatabaseTime? { try next { try $0.timeOrNil($1, $2) } }
 }
 
 extension PostgresResult {
     /// The first row.
-    func one<T>(_ read: (inout RowReader) throws -> T) throws -> T { try value(ofRow: 0, read) }
+    package func one<T>(_ read: (inout RowReader) throws -> T) throws -> T { try value(ofRow: 0, read) }
 
     /// The first row; nil if there is none.
-    func oneOrNil<T>(_ read: (inout RowReader) throws -> T) throws -> T? { rowCount > 0 ? try one(read) : nil }
+    package func oneOrNil<T>(_ read: (inout RowReader) throws -> T) throws -> T? { rowCount > 0 ? try one(read) : nil }
 
     /// All rows.
-    func all<T>(_ read: (inout RowReader) throws -> T) throws -> [T] {
+    package func all<T>(_ read: (inout RowReader) throws -> T) throws -> [T] {
         try (0..<rowCount).map { row in try value(ofRow: row, read) }
     }
 
     /// All rows, for what the closure does with them.
-    func each(_ read: (inout RowReader) throws -> Void) throws {
+    package func each(_ read: (inout RowReader) throws -> Void) throws {
         for row in 0..<rowCount { try value(ofRow: row, read) }
     }
 

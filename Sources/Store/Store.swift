@@ -46,7 +46,7 @@ import PushCore
 /// safe to repeat.
 public final class Store: Sendable {
     let reconnecting: ReconnectingConnection
-    let configuration: PostgresConfiguration
+    package let configuration: PostgresConfiguration
     /// Reads views of other people.
     let views: ViewReader
     /// Told of its connection, and of that of its listener.
@@ -196,7 +196,7 @@ public final class Store: Sendable {
 
 extension Store {
     /// Runs a closure with the connection; refusals of the schema's own functions become ``StoreError``.
-    func with<T: Sendable>(_ body: (PostgresConnection) async throws -> T) async throws -> T {
+    package func with<T: Sendable>(_ body: (PostgresConnection) async throws -> T) async throws -> T {
         do {
             return try await reconnecting.withConnection(body)
         } catch let error as PostgresError {
@@ -207,7 +207,7 @@ extension Store {
 
     /// Runs one statement in a transaction of its own.
     @discardableResult
-    func query(_ sql: String, _ parameters: [PostgresValue] = []) async throws -> PostgresResult {
+    package func query(_ sql: String, _ parameters: [PostgresValue] = []) async throws -> PostgresResult {
         try await with { try await $0.execute(PostgresStatement(sql, parameters)) }
     }
 
@@ -218,12 +218,12 @@ extension Store {
     }
 
     /// Runs a transaction with the connection to itself.
-    func transaction<T: Sendable>(_ body: (PostgresTransaction) async throws -> T) async throws -> T {
+    package func transaction<T: Sendable>(_ body: (PostgresTransaction) async throws -> T) async throws -> T {
         try await with { try await $0.transaction(.readCommitted, body) }
     }
 
     /// Runs a transaction that begins with these statements, in one round trip.
-    func transaction<T: Sendable>(
+    package func transaction<T: Sendable>(
         first statements: [PostgresStatement],
         _ body: (PostgresTransaction, [PostgresResult]) async throws -> T
     ) async throws -> T {
@@ -231,7 +231,7 @@ extension Store {
     }
 
     /// Reads the first row of an answer, or throws `notFound` with these words.
-    func first<T>(
+    package func first<T>(
         _ result: PostgresResult,
         orThrow message: @autoclosure () -> String,
         hint: String? = nil,
@@ -242,7 +242,9 @@ extension Store {
     }
 
     /// Reads all rows of an answer.
-    func all<T>(_ result: PostgresResult, _ read: (inout RowReader) throws -> T) throws -> [T] { try result.all(read) }
+    package func all<T>(_ result: PostgresResult, _ read: (inout RowReader) throws -> T) throws -> [T] {
+        try result.all(read)
+    }
 
     /// Reads a column whose text is a case of an enumeration.
     static func choice<T: RawRepresentable<String>>(_ result: PostgresResult, _ row: Int, _ column: Int) throws -> T {

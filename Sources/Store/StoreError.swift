@@ -71,7 +71,7 @@ extension StoreError {
     static func developmentSchema(_ trait: String) -> StoreError {
         StoreError(
             .schema,
-            "The database \(trait), and is left as it is: start over with pushmta quickstart --fresh, or run pushmta migrate on an empty database."
+            "The database \(trait), and is left as it is: start over with pushmta-lab quickstart --fresh, or run pushmta migrate on an empty database."
         )
     }
 

@@ -240,7 +240,7 @@ public final class TrackingSpool: Sendable {
         case .removed: logger.info("The tracking spool \(name) in \(folder) was empty and is removed.")
         case .unreadable(let aside):
             logger.warning(
-                "The tracking spool \(name) in \(folder) begins with no header that this version knows: a development version or a newer one made it, or the disk is damaged. It is put aside as \(aside), and hits in it are not loaded: look at it and remove it (pushmta quickstart --fresh starts over)."
+                "The tracking spool \(name) in \(folder) begins with no header that this version knows: a development version or a newer one made it, or the disk is damaged. It is put aside as \(aside), and hits in it are not loaded: look at it and remove it (pushmta-lab quickstart --fresh starts over)."
             )
         }
         return nil

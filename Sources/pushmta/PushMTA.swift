@@ -1,15 +1,14 @@
 // pushmta: the program: the command line, and the start of every process of the product.
 //
 // WHAT IT DOES
-//   Main ignores SIGPIPE, raises the limit of open files, forbids core dumps (keys are in memory), and hands over to the
-//   command line. One file a noun has its commands; what they do is in the modules.
+//   Main hands over to the command line (CommandLineProgram). One file a noun has its commands; what they do is in the modules.
 //
 // HOW IT IS USED
 //   Long-lived processes: supervisor, mta-child (which only a supervisor starts), feedback, web, console; see Processes. Commands for
 //   people and scripts: top (Top); trace (Tracing); migrate, doctor, status, queue, explain, host, config, answers, metrics (Operation);
 //   service, account, app, credential, key (Applications); subscription, exclusion, mapping, quarantine (Audience); delivery, message,
-//   rate, template, seed, content (Deliveries); bench, drill and quickstart (Laboratory). Nearly each is a PushMTACommand:
-//   execute(_:) gets the loaded settings. --help says everything of each.
+//   rate, template, seed, content (Deliveries). Nearly each is a PushMTACommand: execute(_:) gets the loaded settings. --help says
+//   everything of each. Drills, benches and quickstart are those of pushmta-lab.
 //
 // THREADS AND TASKS
 //   A command is one task. Processes trap their signals (UnixSignalsSequence) in a task of their own and call drain(),
@@ -34,47 +33,11 @@
 
 import Administration
 import ArgumentParser
-import Foundation
-import Laboratory
-import OperatingSystem
-import PushCore
 
 /// The start of every process of PushMTA.
 @main
 enum Main {
-    static func main() async {
-        // A reader that is gone (a pipe's other end, a supervisor) is an error to handle, not a reason to die.
-        signal(SIGPIPE, SIG_IGN)
-        MemoryAllocator.joinFreedPieces()
-        DescriptorLimit.raise()
-        CoreDumps.forbid()
-        // libdispatch tells syslog that a user may raise no thread's priority: under systemd that is a line between those of the log. Who
-        // has set the variable wants to see it.
-        setenv("LIBDISPATCH_LOG", "NO", 0)
-        if let mistyped = MistypedCommand(Array(CommandLine.arguments.dropFirst()), of: PushMTA.self) {
-            StandardError.write("pushmta: \(mistyped.text)\n")
-            exit(CommandFailure.Code.usage.rawValue)
-        }
-        await run()
-    }
-
-    /// Runs the command of the command line, as `PushMTA.main()` does, but for names that the parser proposes and nobody meant.
-    private static func run() async {
-        do {
-            var command = try await PushMTA.asyncParseAsRoot()
-            if var waiting = command as? any AsyncParsableCommand {
-                try await waiting.run()
-            } else {
-                try command.run()
-            }
-        } catch {
-            let message = PushMTA.fullMessage(for: error)
-            let sober = MistypedCommand.sober(message)
-            guard sober != message else { PushMTA.exit(withError: error) }
-            StandardError.write(sober + "\n")
-            exit(PushMTA.exitCode(for: error).rawValue)
-        }
-    }
+    static func main() async { await CommandLineProgram.run(PushMTA.self) }
 }
 
 /// The command line of PushMTA.
@@ -100,14 +63,7 @@ struct PushMTA: AsyncParsableCommand {
             MetricsCommand.self,
             DeliveryCommand.self, MessageCommand.self, RateCommand.self, TemplateCommand.self, SeedCommand.self,
             KeyCommand.self,
-            ContentCommand.self, BenchCommand.self,
-            QuickstartCommand.self, DrillCommand.self,
+            ContentCommand.self,
         ]
     )
-}
-
-/// The version of the product.
-enum ProductVersion {
-    /// As `pushmta --version` and the status tables show it.
-    static let text = "0.1.0"
 }

@@ -35,8 +35,10 @@ import Testing
         case "gateway-simulator": return ["GatewaySimulator", "OperatingSystem"]
         case "Administration": return belowProcesses.union(Self.processes)
         // It starts the programs, and is no part of any.
-        case "Laboratory": return belowProcesses.union(["Administration"])
-        case "pushmta": return belowProcesses.union(Self.processes).union(["Administration", "Laboratory"])
+        case "Laboratory": return belowProcesses.union(["Administration", "LaboratoryStore"])
+        case "LaboratoryStore": return ["Store", "PostgresClient", "PushCore"]
+        case "pushmta": return belowProcesses.union(Self.processes).union(["Administration"])
+        case "pushmta-lab": return ["Administration", "Laboratory"]
         case "Console": return belowProcesses.union(["ConsoleFiles"])
         default: return Self.processes.contains(target) ? belowProcesses : nil
         }

@@ -1,3 +1,4 @@
+import LaboratoryStore
 import PostgresClient
 import PushCore
 import TestSupport

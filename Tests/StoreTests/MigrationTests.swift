@@ -131,7 +131,7 @@ struct MigrationTests {
             await refusal { _ = try await Store.migrate(database.configuration()) },
             await refusal { _ = try await Store.connect(database.configuration()) },
         ] {
-            #expect(refused?.contains("pushmta quickstart --fresh") == true, "\(refused ?? "taken")")
+            #expect(refused?.contains("pushmta-lab quickstart --fresh") == true, "\(refused ?? "taken")")
             #expect(refused?.filter { $0 == "." }.count == refused?.components(of: ".sql").count.advanced(by: 1))
         }
         let after = try await connection.execute(PostgresStatement(count, prepare: false)).int64(0, 0)

@@ -4,7 +4,7 @@ import Foundation
 import PushCore
 import Store
 
-/// `pushmta bench all`.
+/// `pushmta-lab bench all`.
 struct BenchAllCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "all",

@@ -3,7 +3,7 @@ import ArgumentParser
 import Foundation
 import PushCore
 
-/// `pushmta bench`.
+/// `pushmta-lab bench`.
 package struct BenchCommand: AsyncParsableCommand {
     package init() {}
 
@@ -54,7 +54,7 @@ extension BenchCommand {
     }
 }
 
-/// `pushmta bench delivery`.
+/// `pushmta-lab bench delivery`.
 struct BenchDeliveryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delivery",
@@ -172,7 +172,7 @@ struct BenchDeliveryCommand: AsyncParsableCommand {
     }
 }
 
-/// `pushmta bench message`.
+/// `pushmta-lab bench message`.
 struct BenchMessageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "message",
@@ -237,7 +237,7 @@ struct BenchMessageCommand: AsyncParsableCommand {
     }
 }
 
-/// `pushmta bench http2`.
+/// `pushmta-lab bench http2`.
 struct BenchHTTP2Command: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "http2",

@@ -129,7 +129,7 @@ struct HTTP2Bench: Sendable {
     }
 }
 
-/// What `pushmta bench http2` found.
+/// What `pushmta-lab bench http2` found.
 struct HTTP2BenchReport: BenchReport {
     /// The medians at one number of streams.
     struct Row: Sendable {

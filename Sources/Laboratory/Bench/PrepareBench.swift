@@ -1,10 +1,11 @@
 import Administration
 import ArgumentParser
 import Foundation
+import LaboratoryStore
 import PushCore
 import Store
 
-/// `pushmta bench prepare`.
+/// `pushmta-lab bench prepare`.
 struct BenchPrepareCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prepare",

@@ -1,4 +1,5 @@
 import Administration
+import LaboratoryStore
 import PushCore
 import Store
 import Synchronization

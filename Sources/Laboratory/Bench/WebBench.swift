@@ -1,10 +1,11 @@
 import Administration
 import ArgumentParser
 import Foundation
+import LaboratoryStore
 import PushCore
 import Store
 
-/// `pushmta bench web`.
+/// `pushmta-lab bench web`.
 struct BenchWebCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "web",

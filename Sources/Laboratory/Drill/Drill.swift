@@ -6,7 +6,7 @@
 //   says with what the gateways recorded. Benches measure on the same sites, quickstart shows one.
 //
 // HOW IT IS USED
-//   `pushmta drill`, `bench` and `quickstart`, and the tests of these. A drill is a Drill in DrillCatalog: name, promise,
+//   `pushmta-lab drill`, `bench` and `quickstart`, and the tests of these. A drill is a Drill in DrillCatalog: name, promise,
 //   needs, and run(_:) on a DrillSite. DrillRunner makes folder and site, runs it, ends the hosts, draws up the
 //   DrillReconciliation, and gives a DrillResult. Benches and quickstart use TestSite, the plainer one. BackgroundProcess is
 //   one process of a site.

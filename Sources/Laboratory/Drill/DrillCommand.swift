@@ -3,7 +3,7 @@ import ArgumentParser
 import Foundation
 import PushCore
 
-/// `pushmta drill`.
+/// `pushmta-lab drill`.
 package struct DrillCommand: AsyncParsableCommand {
     package init() {}
 
@@ -14,7 +14,7 @@ package struct DrillCommand: AsyncParsableCommand {
     )
 }
 
-/// `pushmta drill list`.
+/// `pushmta-lab drill list`.
 struct DrillListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List the drills.")
 
@@ -34,7 +34,7 @@ struct DrillListCommand: AsyncParsableCommand {
     }
 }
 
-/// `pushmta drill run`.
+/// `pushmta-lab drill run`.
 struct DrillRunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",

@@ -1,5 +1,6 @@
 import Administration
 import Foundation
+import LaboratoryStore
 import Store
 
 /// The primary dies and its synchronous replica takes its place, again and again.

@@ -1,6 +1,7 @@
 import Administration
 import CurlClient
 import Foundation
+import LaboratoryStore
 import PushCore
 import Store
 import Synchronization

@@ -1,4 +1,5 @@
 import Administration
+import LaboratoryStore
 import PostgresClient
 import PushCore
 import Store

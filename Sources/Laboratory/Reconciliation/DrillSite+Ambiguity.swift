@@ -1,5 +1,6 @@
 import Administration
 import Foundation
+import LaboratoryStore
 import PushCore
 import Store
 

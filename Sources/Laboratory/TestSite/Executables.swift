@@ -15,7 +15,7 @@ struct Executables: Sendable {
         self.folder = folder ?? URL(fileURLWithPath: own).deletingLastPathComponent().path
     }
 
-    /// The command line's program.
+    /// The program of every process of the product.
     var pushmta: String { folder + "/pushmta" }
 
     /// The path of a library that lies beside the programs, whether it is there or not.

@@ -5,7 +5,7 @@ import PushCore
 import Store
 import UnixSignals
 
-/// `pushmta quickstart`: what `Deploy/quickstart` runs after the build.
+/// `pushmta-lab quickstart`: what `Deploy/quickstart` runs after the build.
 package struct QuickstartCommand: AsyncParsableCommand {
     package init() {}
 
@@ -17,7 +17,7 @@ package struct QuickstartCommand: AsyncParsableCommand {
     )
 }
 
-/// `pushmta quickstart run`.
+/// `pushmta-lab quickstart run`.
 struct QuickstartRunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
@@ -73,7 +73,7 @@ struct QuickstartRunCommand: AsyncParsableCommand {
     }
 }
 
-/// `pushmta quickstart stop`: ends what `--detach` left running.
+/// `pushmta-lab quickstart stop`: ends what `--detach` left running.
 struct QuickstartStopCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stop",

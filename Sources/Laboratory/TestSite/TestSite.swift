@@ -1,6 +1,7 @@
 import Administration
 import CurlClient
 import Foundation
+import LaboratoryStore
 import NIOCore
 import NIOPosix
 import OperatingSystem

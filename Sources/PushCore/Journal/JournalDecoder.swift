@@ -262,7 +262,7 @@ public struct JournalError: Error, Sendable, Hashable, CustomStringConvertible {
             "The journal is damaged at byte \(offset), so its child's parts are taken over by their marks; check the disk."
         case .version(let version):
             version < JournalHeader.version
-                ? "The journal has format version \(version) of a development version, which is not read: start over with pushmta quickstart --fresh, or move the file away and its parts are taken over by their marks."
+                ? "The journal has format version \(version) of a development version, which is not read: start over with pushmta-lab quickstart --fresh, or move the file away and its parts are taken over by their marks."
                 : "The journal has format version \(version) and this program reads version \(JournalHeader.version): let the version that wrote it replay it, or move the file away and its parts are taken over by their marks."
         }
     }

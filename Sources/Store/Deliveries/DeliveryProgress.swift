@@ -262,14 +262,14 @@ extension Store {
         }
     }
 
-    static let progressColumns = """
+    package static let progressColumns = """
         p.id, p.label, p.state, p.state_reason, p.target, p.excluded, p.pending, p.sent, p.failed, p.ignored,
         p.not_applicable, p.canceled, p.unknown, p.late_outcomes, p.resent_after_ambiguity, p.journal_replayed,
         p.parts_ready, p.parts_claimed, p.parts_waiting, p.parts_done, p.prepared, p.started_at, p.finished_at, p.snapshot_at,
         p.kind, p.parent_delivery_id, p.waiting_reason, p.one_time_code, p.seeds
         """
 
-    static func progress(_ row: inout RowReader) throws -> DeliveryProgress {
+    package static func progress(_ row: inout RowReader) throws -> DeliveryProgress {
         DeliveryProgress(
             id: try row.int64(),
             label: try row.text(),

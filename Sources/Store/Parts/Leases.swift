@@ -100,7 +100,7 @@ extension Store {
         return try all(result) { row in PartToken(part: try row.int64(), token: try row.int64()) }
     }
 
-    static func idSet(_ result: PostgresResult) throws -> Set<Int64> {
+    package static func idSet(_ result: PostgresResult) throws -> Set<Int64> {
         var ids: [Int64] = []
         try result.appendColumn(0, to: &ids)
         return Set(ids)

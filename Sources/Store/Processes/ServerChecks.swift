@@ -164,3 +164,25 @@ extension Store {
         ORDER BY 1
         """
 }
+
+extension Store {
+    /// The server settings on which durability rests, with their values, for benches and the doctor to print.
+    public func durabilitySettings() async throws -> [(name: String, value: String)] {
+        let result = try await query(
+            """
+            SELECT name, setting FROM pg_settings
+            WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit', 'synchronous_standby_names', 'server_version')
+            ORDER BY name
+            """
+        )
+        return try all(result) { row in (name: try row.text(), value: try row.text()) }
+    }
+
+    /// Which database this is: a UUID, 36 lower-case characters, made once by migration.
+    public func installationID() async throws -> String {
+        let result = try await query("SELECT id::text FROM pushmta_engine.installation")
+        return try first(result, orThrow: "The database has no installation id.", hint: "pushmta migrate") { row in
+            try row.text()
+        }
+    }
+}

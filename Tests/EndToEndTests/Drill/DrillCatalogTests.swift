@@ -32,13 +32,13 @@ import Testing
     }
 
     @Test func aSeedThatIsNoNumberForEveryReaderIsRefused() async throws {
-        let run = try await Program.pushmta().run(["drill", "run", "short", "--seed", String(UInt64.max)])
+        let run = try await Program.lab().run(["drill", "run", "short", "--seed", String(UInt64.max)])
         #expect(run.status == 64)
         #expect(run.errors.contains("--seed"))
     }
 
     @Test func theListNamesWhatEachDrillPromises() async throws {
-        let list = try await Program.pushmta().run(["drill", "list", "--json"])
+        let list = try await Program.lab().run(["drill", "list", "--json"])
         #expect(list.status == 0, "\(list.errors)")
         let rows = try list.rows()
         #expect(rows.compactMap { $0["drill"] as? String } == DrillCatalog.all.map(\.name))
@@ -46,14 +46,14 @@ import Testing
     }
 
     @Test func anUnknownDrillIsRefusedWithTheNamesThereAre() async throws {
-        let run = try await Program.pushmta().run(["drill", "run", "kill-everything"])
+        let run = try await Program.lab().run(["drill", "run", "kill-everything"])
         #expect(run.status == 65)
         #expect(run.errors.contains("kill-children"))
         #expect(run.output.isEmpty)
     }
 
     @Test func anotherGatewayIsNamedWhole() async throws {
-        let run = try await Program.pushmta().run(["drill", "run", "short", "--apns", "127.0.0.1:1"])
+        let run = try await Program.lab().run(["drill", "run", "short", "--apns", "127.0.0.1:1"])
         #expect(run.status == 64)
         #expect(run.errors.contains("--record"))
     }

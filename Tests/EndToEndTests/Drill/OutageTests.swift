@@ -44,7 +44,7 @@ import Testing
 
     @Test func anOutageThatTakesTooLongOrTooShortIsRefused() async throws {
         for length in ["4", "86401"] {
-            let run = try await Program.pushmta().run(["drill", "run", "gateway-outage", "--outage", length])
+            let run = try await Program.lab().run(["drill", "run", "gateway-outage", "--outage", length])
             #expect(run.status == 64)
             #expect(run.errors.contains("--outage"))
         }

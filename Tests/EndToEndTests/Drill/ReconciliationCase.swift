@@ -1,3 +1,4 @@
+import LaboratoryStore
 import PushCore
 import Store
 

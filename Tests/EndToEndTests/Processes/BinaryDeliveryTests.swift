@@ -1,4 +1,5 @@
 import Foundation
+import LaboratoryStore
 import PushCore
 import Store
 import Testing

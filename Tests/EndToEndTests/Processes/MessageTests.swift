@@ -1,4 +1,5 @@
 import Foundation
+import LaboratoryStore
 import PostgresClient
 import PushCore
 import Testing

@@ -37,12 +37,17 @@ struct Program: Sendable {
     let path: String
 
     /// `pushmta`, built with the tests.
-    static func pushmta() throws -> Program {
+    static func pushmta() throws -> Program { try built("pushmta") }
+
+    /// `pushmta-lab`, built with the tests.
+    static func lab() throws -> Program { try built("pushmta-lab") }
+
+    private static func built(_ name: String) throws -> Program {
         let beside = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path
         let builds = ["/.build/debug", "/.build-debug/debug"]
         let folders = [beside] + builds.map { ProjectFolder.path + $0 }
-        let found = folders.map { $0 + "/pushmta" }.first { FileManager.default.isExecutableFile(atPath: $0) }
-        return Program(path: try #require(found, "pushmta is not built"))
+        let found = folders.map { $0 + "/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+        return Program(path: try #require(found, "\(name) is not built"))
     }
 
     /// Runs it to its end with these words behind its name.

@@ -20,7 +20,7 @@ import Testing
     }
 
     private func quickstart(_ arguments: [String]) async throws -> Program.Ending {
-        try await program.run(["quickstart"] + arguments + ["--folder", folder.path + "/site"])
+        try await Program.lab().run(["quickstart"] + arguments + ["--folder", folder.path + "/site"])
     }
 
     /// Whether any process of the site runs.
@@ -144,7 +144,7 @@ import Testing
             withIntermediateDirectories: false,
             attributes: [.posixPermissions: 0o700]
         )
-        let ending = try await program.run(
+        let ending = try await Program.lab().run(
             ["quickstart", "run", "--json", "--messages", "20", "--folder", closed + "/site"]
         )
         #expect(ending.status == 0 && ending.errors.contains("may not enter \(closed)/site"), "\(ending.errors)")

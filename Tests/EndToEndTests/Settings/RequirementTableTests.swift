@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import pushmta
+@testable import pushmta_lab
 
 /// `Deploy/guide/requirements.md` names tests, commands, files, settings and keys of a content that there are.
 @Suite struct RequirementTableTests {
@@ -27,7 +28,7 @@ import Testing
 
     /// Whether it is a test or a command: that a file is there shows nothing of what it does.
     private static func runs(_ name: String) -> Bool {
-        name.firstMatch(of: /^\w+Tests\.|^pushmta |^Deploy\/[\w-]+$/) != nil
+        name.firstMatch(of: /^\w+Tests\.|^pushmta(-lab)? |^Deploy\/[\w-]+$/) != nil
     }
 
     private static func text(_ path: String) throws -> String {
@@ -129,7 +130,12 @@ private struct Things {
                     text.contains("func \(function)(") && beginnings.contains { text.contains($0) }
                 } == true
         }
-        if name.hasPrefix("pushmta ") { return isCommand(name.split(separator: " ").dropFirst().map(String.init)) }
+        for program: any ParsableCommand.Type in [PushMTA.self, PushMTALab.self] {
+            let words = name.split(separator: " ").map(String.init)
+            if words.count > 1, words[0] == program.configuration.commandName {
+                return isCommand(program, Array(words.dropFirst()))
+            }
+        }
         if name.hasPrefix("pushmta.") {
             return ["VIEW", "TABLE", "FUNCTION"]
                 .contains { kind in
@@ -143,8 +149,8 @@ private struct Things {
     }
 
     /// Whether the words are a command, and those that begin with two dashes options of it.
-    private func isCommand(_ words: [String]) -> Bool {
-        var command: any ParsableCommand.Type = PushMTA.self
+    private func isCommand(_ program: any ParsableCommand.Type, _ words: [String]) -> Bool {
+        var command = program
         for word in words where !word.hasPrefix("--") {
             guard
                 let next = command.configuration.subcommands.first(where: { $0.configuration.commandName == word })
@@ -152,7 +158,7 @@ private struct Things {
             command = next
         }
         // Each stands at the beginning of a line of the help, before a blank, a comma or a slash.
-        let help = PushMTA.helpMessage(for: command).split(separator: "\n").map { $0.drop { $0 == " " } }
+        let help = program.helpMessage(for: command).split(separator: "\n").map { $0.drop { $0 == " " } }
         return words.filter { $0.hasPrefix("--") }
             .allSatisfy { option in
                 help.contains { line in

@@ -23,8 +23,8 @@ enum ScriptFile {
         done
         echo $$ > "$journal.pid"
         status() {
-            echo "{\\"version\\":1,\\"status\\":{\\"pid\\":$$,\\"generation\\":$generation,\\"state\\":\\"$1\\",\\"sent\\":$2,\\
-        \\"partsHeld\\":0,\\"inFlight\\":0,\\"failed\\":0,\\"retried\\":0,\\"residentBytes\\":1048576,\\"progress\\":1}}"
+            echo "{\\"version\\":1,\\"status\\":{\\"generation\\":$generation,\\"report\\":{\\"pid\\":$$,\\"state\\":\\"$1\\",\\
+        \\"counts\\":{\\"sent\\":$2},\\"resident_bytes\\":1048576,\\"progress\\":1}}}"
         }
 
         """

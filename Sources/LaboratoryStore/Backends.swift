@@ -1,4 +1,5 @@
 import PostgresClient
+import Store
 
 extension Store {
     /// Ends server processes of other connections, as an administrator or a network would; their clients lose what was under way.

@@ -1,5 +1,6 @@
 import PostgresClient
 import PushCore
+import Store
 
 /// A delivery's counters and its messages, counted one by one in the same snapshot.
 public struct DeliverySnapshot: Sendable {
@@ -63,14 +64,6 @@ public struct DeliverySnapshot: Sendable {
 }
 
 extension Store {
-    /// Which database this is: a UUID, 36 lower-case characters, made once by migration.
-    public func installationID() async throws -> String {
-        let result = try await query("SELECT id::text FROM pushmta_engine.installation")
-        return try first(result, orThrow: "The database has no installation id.", hint: "pushmta migrate") { row in
-            try row.text()
-        }
-    }
-
     /// A delivery's counters and its messages counted one by one, in one snapshot. Reads every message.
     public func snapshot(delivery id: Int64) async throws -> DeliverySnapshot {
         try await with { connection in

@@ -1,4 +1,3 @@
-import Administration
 import ArgumentParser
 import PushCore
 

@@ -1,18 +1,25 @@
+// LaboratoryStore: what only drills and benches ask a database.
+//
+// WHAT IT DOES
+//   Extends Store with measurements (WAL, rates, restore points), with the end of other sessions, and with snapshots in which the counters
+//   of a delivery stand beside its messages, counted one by one.
+//
+// HOW IT IS USED
+//   Laboratory and tests import it. It uses what Store shows within the package: query(_:_:), one(_:), RowReader.
+//
+// STATE AND FILES
+//   None.
+//
+// FAILURES
+//   Those of Store.
+//
+// SEE ALSO
+//   Sources/Store/Store.swift, DeliverySnapshot.swift, Backends.swift, DatabaseContents.swift
+
 import PostgresClient
+import Store
 
 extension Store {
-    /// The server settings on which durability rests, with their values, for benches and the doctor to print.
-    public func durabilitySettings() async throws -> [(name: String, value: String)] {
-        let result = try await query(
-            """
-            SELECT name, setting FROM pg_settings
-            WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit', 'synchronous_standby_names', 'server_version')
-            ORDER BY name
-            """
-        )
-        return try all(result) { row in (name: try row.text(), value: try row.text()) }
-    }
-
     /// Bytes of write-ahead log since the cluster began; the difference of two is what was written between.
     public func walPosition() async throws -> Int64 {
         try await query("SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint")

@@ -1,4 +1,5 @@
 import PostgresClient
+import Store
 
 /// What a test site puts into its database, so that what people have added can be told from it.
 public struct TestContents: Sendable, Hashable {

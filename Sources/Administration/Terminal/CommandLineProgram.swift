@@ -1,0 +1,44 @@
+import ArgumentParser
+import Foundation
+import OperatingSystem
+import PushCore
+
+/// The start of a program whose command line is a tree of commands.
+public enum CommandLineProgram {
+    /// Prepares the process and runs the command that its command line names; does not return if that fails.
+    public static func run(_ root: (some AsyncParsableCommand).Type) async {
+        // A reader that is gone (a pipe's other end, a supervisor) is an error to handle, not a reason to die.
+        signal(SIGPIPE, SIG_IGN)
+        MemoryAllocator.joinFreedPieces()
+        DescriptorLimit.raise()
+        CoreDumps.forbid()
+        // libdispatch tells syslog that a user may raise no thread's priority: under systemd that is a line between those of the log. Who
+        // has set the variable wants to see it.
+        setenv("LIBDISPATCH_LOG", "NO", 0)
+        if let mistyped = MistypedCommand(Array(CommandLine.arguments.dropFirst()), of: root) {
+            StandardError.write("\(root.configuration.commandName ?? ""): \(mistyped.text)\n")
+            exit(CommandFailure.Code.usage.rawValue)
+        }
+        do {
+            var command = try await root.asyncParseAsRoot()
+            if var waiting = command as? any AsyncParsableCommand {
+                try await waiting.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            // The parser proposes names that nobody meant.
+            let message = root.fullMessage(for: error)
+            let sober = MistypedCommand.sober(message)
+            guard sober != message else { root.exit(withError: error) }
+            StandardError.write(sober + "\n")
+            exit(root.exitCode(for: error).rawValue)
+        }
+    }
+}
+
+/// The version of the product.
+public enum ProductVersion {
+    /// As `pushmta --version` and the status tables show it.
+    public static let text = "0.1.0"
+}
