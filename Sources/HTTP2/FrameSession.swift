@@ -429,7 +429,7 @@ extension FrameSession {
 
     final func giveWindow(_ streamID: Int32, _ bytes: Int) { say(.windowUpdate, streamID, Self.bytes(UInt32(bytes))) }
 
-    final func saySettings(_ settings: [(id: UInt16, value: UInt32)]) {
+    final func sendSettings(_ settings: [(id: UInt16, value: UInt32)]) {
         unacknowledged.append(settings)
         say(.settings, 0, settings.flatMap { [UInt8($0.id >> 8), UInt8($0.id & 0xFF)] + Self.bytes($0.value) })
     }

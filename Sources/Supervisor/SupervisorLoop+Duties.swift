@@ -232,7 +232,7 @@ extension SupervisorLoop {
         // More parts than ask for all the children that there may be say nothing more.
         let enough = Int32(clamping: spawn.maxSpareServers * SupervisorPlan.readyPartsPerChild)
         let work = try await store.readyWork(countingAtMost: enough).map { ready in
-            WorkOnOffer(
+            ReadyWorkOffer(
                 kind: ChildKind(
                     applicationID: ready.applicationID,
                     accountID: ready.accountID,

@@ -51,7 +51,7 @@ final class ClientSession: FrameSession {
     init() throws {
         try super.init(receiveWindow: Self.receiveWindow)
         say(FrameReader.preface)
-        saySettings([(Setting.enablePush, 0)])
+        sendSettings([(Setting.enablePush, 0)])
         giveWindow(0, Self.receiveWindow - Self.usualWindow)
     }
 

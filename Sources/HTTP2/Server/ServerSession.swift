@@ -37,7 +37,7 @@ final class ServerSession: FrameSession {
         self.settings = settings
         limit = settings.maxConcurrentStreams
         try super.init(receiveWindow: Self.usualWindow, preface: FrameReader.preface.count)
-        saySettings([
+        sendSettings([
             (Setting.headerTableSize, settings.headerTableSize),
             (Setting.maxConcurrentStreams, settings.maxConcurrentStreams),
             (Setting.initialWindowSize, settings.initialWindowSize),
@@ -49,7 +49,7 @@ final class ServerSession: FrameSession {
 
     func setMaxConcurrentStreams(_ limit: UInt32) {
         self.limit = limit
-        saySettings([(Setting.maxConcurrentStreams, limit)])
+        sendSettings([(Setting.maxConcurrentStreams, limit)])
     }
 
     override func settingAcknowledged(_ id: UInt16, _ value: UInt32) {

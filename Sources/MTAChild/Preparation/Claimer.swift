@@ -113,7 +113,7 @@ final class Claimer: Sendable {
                 if losses.take() { try await compare() }
                 let room = roomForClaims()
                 guard let room, room > 0 else {
-                    if try await !claimBeside(room) {
+                    if try await !claimSingleMessages(room) {
                         await sender.signals.claim.wait(timeout: Self.pollInterval)
                     } else if loadLosses.take() {
                         try? await Task.sleep(for: backOff.next())
@@ -170,7 +170,7 @@ final class Claimer: Sendable {
     /// Claims single messages beside as many others as a child loads.
     /// - Parameter room: what ``roomForClaims()`` says.
     /// - Returns: whether there were any.
-    private func claimBeside(_ room: Int?) async throws -> Bool {
+    private func claimSingleMessages(_ room: Int?) async throws -> Bool {
         guard let most = room.map({ $0 + Self.mostMessagesBeside }), most > 0,
             hasMessages.exchange(false, ordering: .relaxed)
         else { return false }

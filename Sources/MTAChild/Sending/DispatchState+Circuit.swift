@@ -29,17 +29,17 @@ extension DispatchState {
         }
         guard admission.circuit != .open else { return }
         decide(guards.application.takeOld(), now, &actions)
-        guard guards.application.hasOldWeightless else { return }
+        guard guards.application.hasOldUnproven else { return }
         // They are not kept for ever: whatever is known of tokens that have worked has to do.
         if guards.application.isTrippedWhenQuiet { return openCircuitForTokens(&actions) }
-        let old = guards.application.takeOldWeightless()
-        guards.application.believesWeightless ? decide(old, now, &actions) : putAside(old, now, &actions)
+        let old = guards.application.takeOldUnproven()
+        guards.application.trustsUnprovenRefusals ? decide(old, now, &actions) : putAside(old, now, &actions)
     }
 
     private mutating func openCircuitForTokens(_ actions: inout [Action]) {
         // Those that made it open are judged by themselves when they go out again, so that they do not open it once more for the others.
         for claim in guards.application.suspects { parts[claim]?.goesAlone = true }
-        let others = admission.circuit == .probing ? guards.application.weightlessCount : 0
+        let others = admission.circuit == .probing ? guards.application.unprovenCount : 0
         let (refused, answers) = (
             guards.application.doubtfulCount + others, guards.application.answersInWindow + Int64(others)
         )
@@ -69,8 +69,8 @@ extension DispatchState {
             return resolveHalted(&actions)
         }
         // A part that is put aside takes along what counts of it.
-        let weightless = guards.application.takeAllWeightless()
-        guards.application.believesWeightless ? decide(weightless, now, &actions) : putAside(weightless, now, &actions)
+        let unproven = guards.application.takeAllUnproven()
+        guards.application.trustsUnprovenRefusals ? decide(unproven, now, &actions) : putAside(unproven, now, &actions)
         decide(guards.application.takeAll(), now, &actions)
     }
 
@@ -143,9 +143,9 @@ extension DispatchState {
             decideTopic(delivery, now, &actions)
         } else if topic.isTripped || admission.circuit == .probing && topic.isTrippedByProbe {
             holdForTokens(delivery, &actions)
-        } else if topic.hasManyWeightless {
+        } else if topic.hasManyUnproven {
             putTopicAside(delivery, now, &actions)
-        } else if admission.circuit == .probing, topic.hasManyWeightlessInProbe {
+        } else if admission.circuit == .probing, topic.hasManyUnprovenInProbe {
             putTopicAside(delivery, now, &actions)
             fastShutdown(&actions)
         }
@@ -163,7 +163,7 @@ extension DispatchState {
                 holdForTokens(delivery, &actions)
             } else if admission.circuit == .closed {
                 // A part that is put aside takes along what counts of it.
-                if !topic.believesWeightless { putTopicAside(delivery, now, &actions) }
+                if !topic.trustsUnprovenRefusals { putTopicAside(delivery, now, &actions) }
                 decideTopic(delivery, now, &actions)
             } else {
                 // A probe that met such tokens only proves nothing: another delivery's message is asked for next.
@@ -179,12 +179,12 @@ extension DispatchState {
     }
 
     private mutating func decideTopic(_ delivery: Int64, _ now: Int64, _ actions: inout [Action]) {
-        decide(guards.topics[delivery]?.takeAllWeightless() ?? [], now, &actions)
+        decide(guards.topics[delivery]?.takeAllUnproven() ?? [], now, &actions)
         decide(guards.topics[delivery]?.takeAll() ?? [], now, &actions)
     }
 
     private mutating func putTopicAside(_ delivery: Int64, _ now: Int64, _ actions: inout [Action]) {
-        putAside(guards.topics[delivery]?.takeAllWeightless() ?? [], now, &actions)
+        putAside(guards.topics[delivery]?.takeAllUnproven() ?? [], now, &actions)
     }
 
     private mutating func holdForTokens(_ delivery: Int64, _ actions: inout [Action]) {

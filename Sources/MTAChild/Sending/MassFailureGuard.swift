@@ -70,16 +70,16 @@ struct MassFailureGuard: Sendable {
     /// What is held and counts, oldest first; all of it is in the window.
     private var held: ArraySlice<Held> = []
     /// What is held and does not count, oldest first, by its place among all answers.
-    private var weightless: ArraySlice<Held> = []
+    private var unproven: ArraySlice<Held> = []
 
     /// Whether nothing is held.
-    var isEmpty: Bool { held.isEmpty && weightless.isEmpty }
+    var isEmpty: Bool { held.isEmpty && unproven.isEmpty }
     /// The messages that are held.
-    var heldCount: Int { held.count + weightless.count }
+    var heldCount: Int { held.count + unproven.count }
     /// The doubtful answers in the window, of those that count.
     var doubtfulCount: Int { doubtful.count }
     /// The messages that are held and do not count.
-    var weightlessCount: Int { weightless.count }
+    var unprovenCount: Int { unproven.count }
     /// The answers that are looked at now.
     var answersInWindow: Int64 { min(answers, Self.window) }
     /// The parts of which messages are held that count.
@@ -92,13 +92,13 @@ struct MassFailureGuard: Sendable {
         isTripped || doubtful.count > Self.fewest && Int64(doubtful.count) * Self.share > answersInWindow
     }
     /// The same for a probe, which proves nothing by tokens that never worked.
-    var isTrippedByProbe: Bool { doubtful.count + weightless.count >= Self.probeLimit }
+    var isTrippedByProbe: Bool { doubtful.count + unproven.count >= Self.probeLimit }
     /// Whether refusals that do not count may be believed: messages get through, or the refusals are few.
-    var believesWeightless: Bool {
+    var trustsUnprovenRefusals: Bool {
         refusedSince <= Self.fewest || lastWorked.map { allAnswers - $0 < Self.window } ?? false
     }
     /// Whether some that do not count have waited for as many answers as are looked at: more are not kept.
-    var hasOldWeightless: Bool { weightless.first.map { $0.position <= allAnswers - Self.window } ?? false }
+    var hasOldUnproven: Bool { unproven.first.map { $0.position <= allAnswers - Self.window } ?? false }
 
     /// Counts an answer that doubts nothing.
     ///
@@ -124,7 +124,7 @@ struct MassFailureGuard: Sendable {
         let isRepeated = if case .user = weight { doubtful.contains { $0.weight == weight } } else { false }
         guard weight != .none, !isRepeated else {
             refusedSince += 1
-            weightless.append(Held(claim: claim, row: row, outcome: outcome, position: allAnswers))
+            unproven.append(Held(claim: claim, row: row, outcome: outcome, position: allAnswers))
             return
         }
         advance()
@@ -137,7 +137,7 @@ struct MassFailureGuard: Sendable {
     mutating func takeOld() -> [Held] { Self.take(&held, through: answers - Self.window) }
 
     /// Takes what does not count and has waited for long enough.
-    mutating func takeOldWeightless() -> [Held] { Self.take(&weightless, through: allAnswers - Self.window) }
+    mutating func takeOldUnproven() -> [Held] { Self.take(&unproven, through: allAnswers - Self.window) }
 
     private static func take(_ held: inout ArraySlice<Held>, through last: Int64) -> [Held] {
         guard let oldest = held.first, oldest.position <= last else { return [] }
@@ -153,9 +153,9 @@ struct MassFailureGuard: Sendable {
     }
 
     /// Takes all that does not count.
-    mutating func takeAllWeightless() -> [Held] {
-        defer { weightless = [] }
-        return Array(weightless)
+    mutating func takeAllUnproven() -> [Held] {
+        defer { unproven = [] }
+        return Array(unproven)
     }
 
     /// Forgets what is held of a part: it goes to another owner.
@@ -164,8 +164,8 @@ struct MassFailureGuard: Sendable {
     mutating func drop(_ claim: PartToken) -> Int {
         let before = heldCount
         if held.contains(where: { $0.claim == claim }) { held = held.filter { $0.claim != claim }[...] }
-        if weightless.contains(where: { $0.claim == claim }) {
-            weightless = weightless.filter { $0.claim != claim }[...]
+        if unproven.contains(where: { $0.claim == claim }) {
+            unproven = unproven.filter { $0.claim != claim }[...]
         }
         return before - heldCount
     }
@@ -179,20 +179,20 @@ struct MassFailureGuard: Sendable {
 /// may have registered, says nothing about the delivery. Where only such ones were refused their parts are put aside.
 struct TopicGuard: Sendable {
     private var held: [MassFailureGuard.Held] = []
-    private var weightless: [MassFailureGuard.Held] = []
+    private var unproven: [MassFailureGuard.Held] = []
     /// The users whose refusals have counted.
     private var users: Set<MassFailureGuard.Weight> = []
     /// Messages that were refused because of their token, and count.
     private var refused = 0
     /// Those that do not count.
-    private var refusedWeightless = 0
+    private var refusedUnproven = 0
     /// Whether a message has got through: tokens are of the right kind then, but for some.
     private(set) var hasWorked = false
 
     /// Whether nothing is held.
-    var isEmpty: Bool { held.isEmpty && weightless.isEmpty }
+    var isEmpty: Bool { held.isEmpty && unproven.isEmpty }
     /// All messages that were refused because of their token.
-    var allRefused: Int { refused + refusedWeightless }
+    var allRefused: Int { refused + refusedUnproven }
     /// Whether so many were refused that nothing is to be expected of the others.
     var isTripped: Bool { !hasWorked && refused >= Int(MassFailureGuard.window) }
     /// The same when no more answers come.
@@ -200,13 +200,13 @@ struct TopicGuard: Sendable {
     /// The same for a probe, which goes message by message.
     var isTrippedByProbe: Bool { !hasWorked && refused >= MassFailureGuard.probeLimit }
     /// Whether so many that do not count are held that nothing is to be expected of the others of their parts.
-    var hasManyWeightless: Bool { !hasWorked && weightless.count >= Int(MassFailureGuard.window) }
+    var hasManyUnproven: Bool { !hasWorked && unproven.count >= Int(MassFailureGuard.window) }
     /// The same for a probe.
-    var hasManyWeightlessInProbe: Bool {
-        !hasWorked && !weightless.isEmpty && held.count + weightless.count >= MassFailureGuard.probeLimit
+    var hasManyUnprovenInProbe: Bool {
+        !hasWorked && !unproven.isEmpty && held.count + unproven.count >= MassFailureGuard.probeLimit
     }
     /// Whether refusals that do not count may be believed: a message got through, or they are few.
-    var believesWeightless: Bool { hasWorked || refusedWeightless <= MassFailureGuard.fewest }
+    var trustsUnprovenRefusals: Bool { hasWorked || refusedUnproven <= MassFailureGuard.fewest }
 
     /// Notes that a message got through.
     mutating func noteWorking() { hasWorked = true }
@@ -221,17 +221,17 @@ struct TopicGuard: Sendable {
             case .user: users.insert(weight).inserted
             }
         guard counts else {
-            refusedWeightless += 1
-            return weightless.append(message)
+            refusedUnproven += 1
+            return unproven.append(message)
         }
         refused += 1
         held.append(message)
     }
 
     /// Takes all that is held and does not count.
-    mutating func takeAllWeightless() -> [MassFailureGuard.Held] {
-        defer { weightless = [] }
-        return weightless
+    mutating func takeAllUnproven() -> [MassFailureGuard.Held] {
+        defer { unproven = [] }
+        return unproven
     }
 
     /// Takes all that is held and counts.
@@ -243,7 +243,7 @@ struct TopicGuard: Sendable {
     /// Forgets what is held of a part: it goes to another owner.
     mutating func drop(_ claim: PartToken) {
         held.removeAll { $0.claim == claim }
-        weightless.removeAll { $0.claim == claim }
+        unproven.removeAll { $0.claim == claim }
     }
 }
 

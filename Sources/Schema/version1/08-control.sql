@@ -245,7 +245,7 @@ BEGIN
     END IF;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.drop_message_numbers(bigint) IS
-    'Drops a day''s counter. A session that waits for its lock would fail, so the day must be long over (tend_deliveries).';
+    'Drops a day''s counter. A session that waits for its lock would fail, so the day must be long over (maintain_continuous_deliveries).';
 
 CREATE FUNCTION pushmta_engine.finish_delivery(delivery bigint, most integer) RETURNS integer LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$

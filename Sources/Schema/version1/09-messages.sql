@@ -118,7 +118,7 @@ COMMENT ON FUNCTION pushmta_engine.open_day(bigint, bigint, boolean) IS
     'its numbers are used up. Null if there is none and it cannot be made now. Callers may hold locks of a day already, so '
     'nobody waits here who has a day to go on with.';
 
-CREATE FUNCTION pushmta_engine.tend_deliveries(most integer) RETURNS integer LANGUAGE plpgsql
+CREATE FUNCTION pushmta_engine.maintain_continuous_deliveries(most integer) RETURNS integer LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     place record;
@@ -198,7 +198,7 @@ BEGIN
     SELECT count(*) INTO forgotten FROM dropped;
     RETURN removed + forgotten;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.tend_deliveries(integer) IS
+COMMENT ON FUNCTION pushmta_engine.maintain_continuous_deliveries(integer) IS
     'Looks after continuous deliveries: opens their new days, ends the old ones that have no open part, puts the sums of '
     'parts in their place that ended an hour ago, and forgets old idempotency keys. Any number of hosts may call it; it waits '
     'for nobody. Returns how many parts and keys it removed.';

@@ -83,7 +83,7 @@ extension Store {
     /// - Returns: how many were removed.
     @discardableResult
     public func tendDeliveries(limit: Int = 1000) async throws -> Int {
-        try await query("SELECT pushmta_engine.tend_deliveries($1)", [.int32(Int32(clamping: limit))])
+        try await query("SELECT pushmta_engine.maintain_continuous_deliveries($1)", [.int32(Int32(clamping: limit))])
             .one { Int(try $0.int32()) }
     }
 

@@ -12,7 +12,7 @@ extension Store {
         guard !batch.isEmpty else { return StoreReport() }
         do {
             return try await storePlainly(batch)
-        } catch let error as PostgresError where Self.calls4Care(error) {
+        } catch let error as PostgresError where Self.needsConflictPath(error) {
             return try await storeOnConflictPath(batch, fenced: true)
         }
     }
@@ -40,7 +40,7 @@ extension Store {
 
     /// Rows exist already (unique violation), or counters would pass the part's size because they do (check violation); or a
     /// program of an older version and this one waited for each other (deadlock).
-    private static func calls4Care(_ error: PostgresError) -> Bool {
+    private static func needsConflictPath(_ error: PostgresError) -> Bool {
         ["23505", "23514", "40P01"].contains(error.sqlState)
     }
 

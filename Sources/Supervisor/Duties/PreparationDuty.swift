@@ -158,9 +158,9 @@ actor PreparationDuty {
     }
 
     /// Goes on with a delivery that has turned out slow, beside the others.
-    private func prepareBeside(_ job: PreparationJob) {
+    private func prepareSeparately(_ job: PreparationJob) {
         logger.notice(
-            "Delivery \(job.deliveryID) takes long to be prepared: it is prepared beside the others",
+            "Delivery \(job.deliveryID) takes long to be prepared: it is prepared separately from now on",
             metadata: Self.keys(job)
         )
         slowJobs.append(job)
@@ -200,7 +200,7 @@ actor PreparationDuty {
         } catch {
             switch store.decision(on: error, of: job) {
             case .passes: throw error
-            case .waits(_, isTimeout: true) where !isSlow: prepareBeside(job)
+            case .waits(_, isTimeout: true) where !isSlow: prepareSeparately(job)
             case .waits(let words, isTimeout: _):
                 let reason = await store.waitReason(words, after: error)
                 let text = "Delivery \(job.deliveryID) cannot be prepared now, and waits: \(reason)"

@@ -65,11 +65,11 @@ actor JournalRecovery {
                 try file.remove()
                 return .recovered
             }
-            return try await renounce(file, .unreadable, "\(error)", child, isKnownDead: isKnownDead)
+            return try await setAside(file, .unreadable, "\(error)", child, isKnownDead: isKnownDead)
         }
         let decision = identity.judge(contents.header, ofChild: child)
         if case .foreign(let why) = decision {
-            return try await renounce(file, .foreign, why, child, isKnownDead: isKnownDead)
+            return try await setAside(file, .foreign, why, child, isKnownDead: isKnownDead)
         }
         // Asked for first, as what is stored now is told no length. After another boot a tail that is missing is nothing unusual.
         let told = try await store.journalLength(ofChild: child)
@@ -94,7 +94,7 @@ actor JournalRecovery {
     }
 
     /// Puts a file aside that says nothing about the child.
-    private func renounce(
+    private func setAside(
         _ file: JournalFile,
         _ reason: JournalFile.Reason,
         _ why: String,

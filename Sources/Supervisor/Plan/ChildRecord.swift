@@ -54,7 +54,7 @@ struct ChildRecord: Sendable, Equatable {
         generation: Int32,
         kind: ChildKind,
         settingsEpoch: Int,
-        tenure: Duration = SetBack.shortestTenure,
+        tenure: Duration = PreemptionBackOff.shortestTenure,
         isLarge: Bool = false,
         at now: ContinuousClock.Instant
     ) {
@@ -122,7 +122,7 @@ struct ChildRecord: Sendable, Equatable {
         if !isBusy || isWaiting || new.report.progress != status?.report.progress { progressAt = now }
         heardAt = now
         status = new
-        if Int64(new.report.inFlight) > WorkOnOffer.smallMessages { isLarge = true }
+        if Int64(new.report.inFlight) > ReadyWorkOffer.smallMessages { isLarge = true }
         if phase == .starting { phase = .running }
     }
 }

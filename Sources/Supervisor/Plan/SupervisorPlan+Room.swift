@@ -48,7 +48,7 @@ extension SupervisorPlan {
             "The database has \(room.left) of \(room.most) connections left, and \(settings.freeConnections) are kept free, so no more children are started."
     }
 
-    private func isFirst(_ left: WorkOnOffer, _ right: WorkOnOffer) -> Bool {
+    private func isFirst(_ left: ReadyWorkOffer, _ right: ReadyWorkOffer) -> Bool {
         if left.priority != right.priority { return left.priority > right.priority }
         guard let leftSince = starvingSince[left.kind], let rightSince = starvingSince[right.kind] else { return false }
         return (leftSince, left.kind) < (rightSince, right.kind)
@@ -67,7 +67,7 @@ extension SupervisorPlan {
     }
 
     /// While small kinds wait, no small child stays for what may come: it has sent what there was, and the next one takes its place.
-    private mutating func letSmallOnesLeave(_ starving: [WorkOnOffer], _ actions: inout [SupervisorAction]) {
+    private mutating func letSmallOnesLeave(_ starving: [ReadyWorkOffer], _ actions: inout [SupervisorAction]) {
         guard settings.maxSmallChildren > 0, starving.contains(where: { !$0.isLarge }) else { return }
         for generation in children.keys.sorted() {
             guard let child = children[generation], child.isActive, !child.isLarge, !child.leavesWhenDone else {
@@ -79,7 +79,7 @@ extension SupervisorPlan {
     }
 
     /// The child that has the least reason to stay, or nil as long as all have a better one than the work that waits.
-    private func childToPreempt(for offer: WorkOnOffer, at now: ContinuousClock.Instant) -> Int32? {
+    private func childToPreempt(for offer: ReadyWorkOffer, at now: ContinuousClock.Instant) -> Int32? {
         let active = children.values.filter { $0.phase == .running && isInTheWay($0, of: offer) }
             .sorted { $0.generation < $1.generation }
         // One that could send nothing before takes no place from others, but from those that find out whether a gateway is back: there
@@ -99,7 +99,7 @@ extension SupervisorPlan {
     }
 
     /// Whether it has a place that the work could use.
-    private func isInTheWay(_ child: ChildRecord, of offer: WorkOnOffer) -> Bool {
+    private func isInTheWay(_ child: ChildRecord, of offer: ReadyWorkOffer) -> Bool {
         settings.maxSmallChildren == 0 || child.isLarge == offer.isLarge
     }
 
@@ -126,7 +126,7 @@ extension SupervisorPlan {
         guard let child = children[preempted], child.isStalled || child.isBusy && !child.hasResolvedAMessage else {
             return
         }
-        backOffs[child.kind, default: SetBack()].gaveWay(wasProbing: child.isProbing, at: now)
+        backOffs[child.kind, default: PreemptionBackOff()].gaveWay(wasProbing: child.isProbing, at: now)
     }
 
     func isStandingBack(_ kind: ChildKind, at now: ContinuousClock.Instant) -> Bool {

@@ -61,7 +61,7 @@ extension SupervisorPlan {
             generation: generation,
             kind: kind,
             settingsEpoch: settingsEpoch,
-            tenure: backOffs[kind]?.tenure ?? SetBack.shortestTenure,
+            tenure: backOffs[kind]?.tenure ?? PreemptionBackOff.shortestTenure,
             isLarge: isLarge(kind),
             at: now
         )
@@ -264,7 +264,7 @@ enum EarlyDeath: Sendable, Equatable {
 ///
 /// While a place is free it gets one as ever; only to ask another child to leave for it has to wait. The time doubles with each
 /// child that gave way in a row, and the first message that is resolved ends it.
-struct SetBack: Sendable, Equatable {
+struct PreemptionBackOff: Sendable, Equatable {
     /// The longest is as long as the longest interval between two probes of an application's circuit.
     static let pauses = BackOff(initial: .seconds(10), maximum: .seconds(300))
 

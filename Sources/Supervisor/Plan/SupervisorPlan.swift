@@ -15,7 +15,7 @@ struct SupervisorPlan: Sendable {
     var settingsEpoch = 0
     var throttles: [ChildKind: SpawnThrottle] = [:]
     /// Kinds whose children gave way because they could send nothing.
-    var backOffs: [ChildKind: SetBack] = [:]
+    var backOffs: [ChildKind: PreemptionBackOff] = [:]
     /// Kinds whose last child found their circuit open; none is kept in stock for them until they have work again.
     var openCircuits: Set<ChildKind> = []
     /// What the last look showed of accounts and applications.
@@ -24,7 +24,7 @@ struct SupervisorPlan: Sendable {
     var handover: Handover?
     /// Since when a kind has had work and no child, because the maximum was reached.
     var starvingSince: [ChildKind: ContinuousClock.Instant] = [:]
-    var work: [WorkOnOffer] = []
+    var work: [ReadyWorkOffer] = []
     var kinds: [ChildKind] = []
     /// Kinds that have a child, if there is a place for it, whether or not there is work.
     var standing: [ChildKind] = []
@@ -127,7 +127,7 @@ struct SupervisorPlan: Sendable {
         }
     }
 
-    private mutating func offered(_ offers: [WorkOnOffer]) {
+    private mutating func offered(_ offers: [ReadyWorkOffer]) {
         work = offers
         let large = Set(offers.lazy.filter(\.isLarge).map(\.kind))
         for (generation, child) in children where large.contains(child.kind) { children[generation]?.isLarge = true }
@@ -156,7 +156,7 @@ enum SupervisorEvent: Sendable, Equatable {
     /// An operator has put right what kept these applications from sending.
     case resumed(applications: Set<Int32>)
     /// What can be claimed now, as the last look at the database showed it.
-    case work([WorkOnOffer])
+    case work([ReadyWorkOffer])
     /// The connections of the database's server, as the last look showed them.
     case connections(ConnectionRoom)
     /// The database has answered, or cannot be reached.
@@ -208,7 +208,7 @@ enum SupervisorAction: Sendable, Equatable {
 }
 
 /// Parts that are ready to be claimed by children of one kind.
-struct WorkOnOffer: Sendable, Equatable {
+struct ReadyWorkOffer: Sendable, Equatable {
     var kind: ChildKind
     /// Parts whose time has come and that nobody has claimed.
     var readyParts: Int

@@ -169,7 +169,7 @@ import Testing
             for index in (3 * round)..<(3 * round + 3) { #expect(client.submit(batch, index: Int32(index))) }
             try exchange(client, server, piece: 1 << 20)
             let changes: [UInt32] = [[0, 4_096], [2_000], [0], []][round]
-            server.saySettings(changes.map { (Setting.headerTableSize, $0) })
+            server.sendSettings(changes.map { (Setting.headerTableSize, $0) })
             try exchange(client, server, piece: 1 << 20)
         }
         #expect(server.requests.count == 12)

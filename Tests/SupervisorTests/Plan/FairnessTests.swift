@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct FairnessTests {
     private let broken = [PlanHarness.offer(PlanHarness.push), PlanHarness.offer(PlanHarness.droid)]
-    private var all: [WorkOnOffer] { broken + [PlanHarness.offer(PlanHarness.other)] }
+    private var all: [ReadyWorkOffer] { broken + [PlanHarness.offer(PlanHarness.other)] }
 
     private func drain(_ generation: Int32) -> SupervisorAction {
         .command(generation: generation, .drain, detail: nil)
@@ -135,8 +135,8 @@ import Testing
         #expect(!freed.contains(.spawn(generation: 2, PlanHarness.kind(1))))
     }
 
-    @Test func aMessageEndsTheSetBack() {
-        var setBack = SetBack()
+    @Test func aMessageEndsTheBackOff() {
+        var setBack = PreemptionBackOff()
         let time = ManualTime()
         let lengths = (0..<7).map { _ in
             setBack.gaveWay(at: time[0])

@@ -41,7 +41,7 @@ struct PlanHarness {
 
     /// Makes the database answer and shows work.
     @discardableResult
-    mutating func start(_ work: [WorkOnOffer] = []) -> [SupervisorAction] {
+    mutating func start(_ work: [ReadyWorkOffer] = []) -> [SupervisorAction] {
         at(0, .work(work))
         return at(0, .databaseAvailable(true))
     }
@@ -84,8 +84,8 @@ struct PlanHarness {
         return actions + at(end, .tick)
     }
 
-    static func offer(_ kind: ChildKind, parts: Int = 1, priority: Int = 0) -> WorkOnOffer {
-        WorkOnOffer(kind: kind, readyParts: parts, priority: priority)
+    static func offer(_ kind: ChildKind, parts: Int = 1, priority: Int = 0) -> ReadyWorkOffer {
+        ReadyWorkOffer(kind: kind, readyParts: parts, priority: priority)
     }
 }
 

@@ -56,7 +56,7 @@ import Testing
         var harness = PlanHarness(Self.settings)
         let kinds = [1, 11, 12].map(PlanHarness.kind)
         // One part of so many messages is work for one child.
-        let grown = kinds.map { WorkOnOffer(kind: $0, readyParts: 1, priority: 0, messages: 1_000_000) }
+        let grown = kinds.map { ReadyWorkOffer(kind: $0, readyParts: 1, priority: 0, messages: 1_000_000) }
         harness.start([grown[0], small[0], small[1]])
         for generation in harness.plan.children.keys.sorted() { harness.status(1, generation, parts: 1, sent: 5) }
         harness.at(2, .work([grown[0], grown[1]]))
