@@ -45,10 +45,15 @@ struct ImportTests {
         )
     }
 
-    private static func registrations(_ numbers: some Sequence<Int>, user: String) throws -> [PlacedRegistration] {
+    private static func registrations(
+        _ numbers: some Sequence<Int>,
+        user: String,
+        device: String = ""
+    ) throws -> [PlacedRegistration] {
         try numbers.map { number in
             var form = FormParameters()
-            try form.read(Array("registrationToken=\(token(number))&mobileAppUuid=k&userKey=\(user)\(number)".utf8))
+            let said = "registrationToken=\(token(number))&mobileAppUuid=k&userKey=\(user)\(number)"
+            try form.read(Array((said + (device.isEmpty ? "" : "&deviceUuid=\(device)\(number)")).utf8))
             return try PlacedRegistration(
                 DeviceRegistration(form, platform: .ios),
                 application: 1,
@@ -63,12 +68,12 @@ struct ImportTests {
         try await fixture.sql("ALTER TABLE pushmta_engine.subscription SET (autovacuum_enabled = off)")
         let session = Store(configuration: fixture.database.configuration())
         // Some pages of the table, of which nothing is known yet: the index of the application is as good then as that of the token.
-        _ = try await session.register(try Self.registrations(1...300, user: "u"))
+        _ = try await session.register(try Self.registrations(1...300, user: "u", device: "d"))
         await session.close()
         let planned = Store(configuration: fixture.database.configuration())
         for place in 0..<10 {
             let numbers = 1_000 + place * 100..<1_100 + place * 100
-            _ = try await planned.register(try Self.registrations(numbers, user: "u"))
+            _ = try await planned.register(try Self.registrations(numbers, user: "u", device: "d"))
             _ = try await importing(planned, Self.rows(numbers.map { $0 + 10_000 }))
         }
         await planned.close()
@@ -82,6 +87,29 @@ struct ImportTests {
         }
         let read = try await count("idx_tup_read", "subscription_scan")
         #expect(read < 10_000)
+        #expect(try await count("idx_scan", "subscription_device") >= 1_000)
+    }
+
+    @Test("A device id that many devices of another application have costs an application nothing")
+    func sharedDeviceID() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.subscription (application_id, push_token, user_key, device_id)
+            SELECT 2, 'other' || i, 'u' || i, 'd7' FROM generate_series(1, 5000) i
+            """
+        )
+        let session = Store(configuration: fixture.database.configuration())
+        for round in 0..<20 {
+            _ = try await session.register(try Self.registrations([7], user: "u\(round)", device: "d"))
+        }
+        await session.close()
+        func count(_ measure: String) async throws -> Int64 {
+            let counted = "SELECT \(measure) FROM pg_stat_user_indexes WHERE indexrelname = 'subscription_device'"
+            return try #require(try await fixture.sql(counted))
+        }
+        try await eventually("the session's reads are counted") { try await count("idx_scan") >= 20 }
+        #expect(try await count("idx_tup_read") < 5_000)
     }
 
     @Test("The same lines forward, backward and of other users, at once")

@@ -172,11 +172,11 @@ COMMENT ON VIEW pushmta.subscription IS
 CREATE FUNCTION pushmta_engine.subscriptions_with(token text) RETURNS SETOF bigint LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
     SELECT s.id FROM pushmta_engine.subscription s
-    WHERE s.push_token = CASE WHEN token ~ '^[0-9A-Fa-f]+$' THEN lower(token) ELSE token END AND s.enabled
+    WHERE s.push_token = ANY(ARRAY[token, CASE WHEN token ~ '^[0-9A-Fa-f]+$' THEN lower(token) END]) AND s.enabled
     UNION ALL
     -- Of those who are forgotten all have the same.
     SELECT s.id FROM pushmta_engine.subscription s
-    WHERE s.push_token = CASE WHEN token ~ '^[0-9A-Fa-f]+$' THEN lower(token) ELSE token END AND NOT s.enabled
+    WHERE s.push_token = ANY(ARRAY[token, CASE WHEN token ~ '^[0-9A-Fa-f]+$' THEN lower(token) END]) AND NOT s.enabled
         AND s.disabled_reason <> 'forgotten' $$;
 COMMENT ON FUNCTION pushmta_engine.subscriptions_with(text) IS
     'The subscriptions that have a push token, of all applications. Tokens of APNs are kept in lower case.';
@@ -242,8 +242,9 @@ COMMENT ON FUNCTION pushmta_engine.registration_proof_keys() IS
 -- Of several for one token the last counts, and of several of one user's device; each of them ends what was before it. Callers
 -- wait for each other, so that two registrations never miss each other; what else changes subscriptions meanwhile makes
 -- it fail with an error to try again. Joins go by index, one registration at a time, however large the table was when the
--- statements were planned. OFFSET 0 keeps the application out of look-ups of a token or a device: planned while the table is small,
--- they would read the whole application, then and when it has millions of rows.
+-- statements were planned: planned while the table is small, a look-up of a token or a device beside an application would read the whole
+-- application, then and when it has millions of rows. OFFSET 0 keeps the application out of look-ups of tokens; a device id may be that of
+-- many devices, so a comparison of rows looks in both columns of its index, and fits no other.
 CREATE FUNCTION pushmta_engine.register_devices(
     application_ids integer[], tokens text[], user_keys text[], device_ids text[], locales text[], time_zones text[],
     devices text[], recipients text[], parameter_sets text[], extras text[], is_growth boolean DEFAULT true,
@@ -284,10 +285,11 @@ BEGIN
         FROM found f WHERE f.enabled_id IS NOT NULL AND (NOT f.last_of_device OR NOT f.is_his)
         UNION ALL
         SELECT e.id, 'token_renewed'
-        FROM found r CROSS JOIN LATERAL (SELECT s.id, s.push_token, s.application_id, s.user_key FROM subscription s
-            WHERE s.device_id = r.device_id AND s.enabled OFFSET 0) e
-        WHERE r.device_id IS NOT NULL AND r.user_key <> '' AND e.application_id = r.application_id AND e.user_key = r.user_key
-            AND e.push_token <> r.push_token AND NOT EXISTS (SELECT FROM found k WHERE k.last_of_token
+        FROM found r CROSS JOIN LATERAL (SELECT s.id, s.push_token FROM subscription s
+            WHERE (s.device_id, s.application_id) >= (r.device_id, r.application_id)
+                AND (s.device_id, s.application_id) <= (r.device_id, r.application_id) AND s.device_id IS NOT NULL
+                AND s.enabled AND s.user_key = r.user_key AND s.push_token <> r.push_token OFFSET 0) e
+        WHERE r.device_id IS NOT NULL AND r.user_key <> '' AND NOT EXISTS (SELECT FROM found k WHERE k.last_of_token
             AND k.last_of_device AND k.application_id = r.application_id AND k.push_token = e.push_token)
     )
     SELECT (SELECT array_agg(CASE WHEN NOT (f.last_of_token AND f.last_of_device) THEN -1
@@ -316,9 +318,10 @@ BEGIN
             opted_out = CASE WHEN f.opt_out IS NOT NULL THEN f.opt_out
                 WHEN s.enabled OR f.device_id IS NULL THEN s.opted_out ELSE coalesce((
                 SELECT o.opted_out
-                FROM (SELECT x.id, x.opted_out, x.opted_in_here, x.user_key, x.registered_at, x.application_id FROM subscription x
-                    WHERE x.device_id = f.device_id OFFSET 0) o
-                WHERE o.application_id = f.application_id AND o.user_key = f.user_key AND o.registered_at >= s.registered_at
+                FROM (SELECT x.id, x.opted_out, x.opted_in_here, x.user_key, x.registered_at FROM subscription x
+                    WHERE (x.device_id, x.application_id) >= (f.device_id, f.application_id)
+                        AND (x.device_id, x.application_id) <= (f.device_id, f.application_id) AND x.device_id IS NOT NULL OFFSET 0) o
+                WHERE o.user_key = f.user_key AND o.registered_at >= s.registered_at
                     AND (o.opted_out OR NOT o.opted_in_here)
                 ORDER BY o.registered_at DESC, o.id DESC LIMIT 1), s.opted_out) END,
             opted_out_at = CASE WHEN f.opt_out AND s.opted_out THEN s.opted_out_at WHEN f.opt_out THEN now()
@@ -345,9 +348,10 @@ BEGIN
             -- The same user on the same device, which has another token now.
             coalesce(f.opt_out, CASE WHEN f.device_id IS NOT NULL THEN (
                 SELECT o.opted_out
-                FROM (SELECT x.id, x.opted_out, x.opted_in_here, x.user_key, x.registered_at, x.application_id FROM subscription x
-                    WHERE x.device_id = f.device_id OFFSET 0) o
-                WHERE o.application_id = f.application_id AND o.user_key = f.user_key AND (o.opted_out OR NOT o.opted_in_here)
+                FROM (SELECT x.id, x.opted_out, x.opted_in_here, x.user_key, x.registered_at FROM subscription x
+                    WHERE (x.device_id, x.application_id) >= (f.device_id, f.application_id)
+                        AND (x.device_id, x.application_id) <= (f.device_id, f.application_id) AND x.device_id IS NOT NULL OFFSET 0) o
+                WHERE o.user_key = f.user_key AND (o.opted_out OR NOT o.opted_in_here)
                 ORDER BY o.registered_at DESC, o.id DESC LIMIT 1) END,
                 EXISTS (SELECT FROM pushmta_engine.user_opt_out u
                     WHERE u.user_key = f.user_key AND u.application_id = f.application_id)),
@@ -400,8 +404,8 @@ BEGIN
             WHERE x.push_token = g.push_token AND NOT x.enabled OFFSET 0) s WHERE s.application_id = g.application_id
         UNION
         SELECT g.n::integer, s.id FROM unnest(application_ids, device_ids) WITH ORDINALITY g(application_id, device_id, n)
-        CROSS JOIN LATERAL (SELECT x.id, x.application_id FROM subscription x
-            WHERE x.device_id = g.device_id AND x.enabled OFFSET 0) s WHERE s.application_id = g.application_id) f;
+        JOIN subscription s ON (s.device_id, s.application_id) >= (g.device_id, g.application_id)
+            AND (s.device_id, s.application_id) <= (g.device_id, g.application_id) AND s.device_id IS NOT NULL AND s.enabled) f;
     free := ARRAY(SELECT s.id FROM subscription s WHERE s.id = ANY(ids) FOR NO KEY UPDATE SKIP LOCKED);
     RETURN ARRAY(SELECT DISTINCT u.n FROM unnest(places, ids) u(n, id) WHERE u.id <> ALL(free));
 END $$;
@@ -453,9 +457,9 @@ BEGIN
                     WHERE s.application_id = g.application_id) END,
                 -- The device has another token now.
                 CASE g.claim WHEN 'kept' THEN (SELECT (array_agg(s.user_key ORDER BY s.registered_at DESC, s.id DESC))[1]
-                    FROM (SELECT x.id, x.user_key, x.registered_at, x.application_id FROM subscription x
-                        WHERE x.device_id = g.device_id AND x.enabled OFFSET 0) s
-                    WHERE s.application_id = g.application_id) END,
+                    FROM subscription s WHERE (s.device_id, s.application_id) >= (g.device_id, g.application_id)
+                        AND (s.device_id, s.application_id) <= (g.device_id, g.application_id) AND s.device_id IS NOT NULL
+                        AND s.enabled) END,
                 '') END
         FROM unnest(application_ids, tokens, user_keys, device_ids, claims) WITH ORDINALITY
             g(application_id, push_token, user_key, device_id, claim, n)
@@ -469,9 +473,9 @@ BEGIN
     FROM unnest(application_ids, tokens, keys, device_ids, claims) g(application_id, push_token, user_key, device_id, claim)
     CROSS JOIN LATERAL (SELECT x.id, x.application_id FROM subscription x WHERE x.push_token = g.push_token AND x.enabled OFFSET 0) e
     WHERE (g.claim = 'proven' OR g.claim = 'kept' AND EXISTS (
-            SELECT FROM (SELECT x.application_id, x.user_key, x.user_key_proven FROM subscription x
-                WHERE x.device_id = g.device_id OFFSET 0) o
-            WHERE o.application_id = g.application_id AND o.user_key = g.user_key AND o.user_key_proven))
+            SELECT FROM subscription o WHERE (o.device_id, o.application_id) >= (g.device_id, g.application_id)
+                AND (o.device_id, o.application_id) <= (g.device_id, g.application_id) AND o.device_id IS NOT NULL
+                AND o.user_key = g.user_key AND o.user_key_proven))
         AND g.user_key <> '' AND e.application_id = g.application_id AND s.id = e.id AND s.push_token = g.push_token
         AND s.enabled AND s.user_key = g.user_key AND NOT s.user_key_proven;
 END $$;

@@ -195,7 +195,8 @@ extension Store {
                 connector: try row.choice()
             ),
             state: try row.choice(),
-            report: try JSONBody.decode(ChildReport.self, from: try row.text().utf8),
+            // One that cannot be read, of another version for example, keeps no other from being seen.
+            report: (try? JSONBody.decode(ChildReport.self, from: try row.text().utf8)) ?? ChildReport(),
             startedAt: try row.time(),
             heartbeatAgeSeconds: try row.double(),
             exitReason: try row.textOrNil(),
