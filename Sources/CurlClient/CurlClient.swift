@@ -112,7 +112,6 @@ public struct CurlConnection: Sendable, Hashable {
     /// Whether it was made for this request; if not, an earlier request left it.
     public var isNew: Bool
 
-    /// Makes a description.
     public init(peer: String, isNew: Bool) {
         self.peer = peer
         self.isNew = isNew

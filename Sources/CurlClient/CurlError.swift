@@ -39,7 +39,6 @@ public struct CurlError: Error, Sendable, CustomStringConvertible {
     /// The cause alone, in libcurl's words; empty if the error is not libcurl's.
     public let cause: String
 
-    /// Makes an error.
     public init(
         _ code: Code,
         _ message: String,

@@ -107,16 +107,13 @@ extension CurlRequest {
     }
 }
 
-/// What a server answered.
 public struct CurlResponse: Sendable {
     /// The HTTP status, 200 to 599. A redirect is returned, not followed.
     public var status: Int
     /// The header fields of the final answer in their order.
     public var headers: [CurlHeader]
-    /// The body.
     public var body: [UInt8]
 
-    /// Makes an answer.
     public init(status: Int, headers: [CurlHeader] = [], body: [UInt8] = []) {
         self.status = status
         self.headers = headers
@@ -130,7 +127,6 @@ public struct CurlResponse: Sendable {
     }
 }
 
-/// One HTTP header field.
 public struct CurlHeader: Sendable, Equatable {
     /// The field's name as it is written.
     public var name: String

@@ -16,7 +16,6 @@ extension FeedbackWorker {
         ) { self.metricsPage() }
     }
 
-    /// The page.
     func metricsPage() -> String {
         var page = MetricsPage()
         let values = progress.current

@@ -42,7 +42,6 @@ struct FeedbackPlan: Sendable {
         isActing = value
     }
 
-    /// What to do now.
     func next(at now: Instant) -> Step {
         guard isActing else { return .rest(until: now + Self.standbyInterval) }
         guard restsUntil <= now else { return .rest(until: restsUntil) }

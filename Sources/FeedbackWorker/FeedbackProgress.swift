@@ -23,7 +23,6 @@ final class FeedbackProgress: Sendable {
 
     var isActing: Bool { values.withLock(\.isActing) }
 
-    /// All of it.
     var current: Values { values.withLock { $0 } }
 
     /// Takes whether the worker acts; returns whether that is new.
@@ -34,7 +33,6 @@ final class FeedbackProgress: Sendable {
         }
     }
 
-    /// Takes what was done.
     func add(_ duty: FeedbackDuty, _ count: Int64) {
         guard count > 0 else { return }
         values.withLock { values in

@@ -202,18 +202,14 @@ public struct FeedbackSetup: Sendable {
     public var settings: Settings
     /// How it connects; called again with growing pauses as long as it throws.
     public var connect: Connect
-    /// This host's name.
     public var hostName: String
-    /// The program's version.
     public var version: String
-    /// Its log.
     public var logger: Logger
     /// The process's variables, for systemd's credentials and for a proxy.
     public var environment = ProcessInfo.processInfo.environment
     /// How long nothing may be heard of the worker that acts until another one does, in seconds.
     public var leaseSeconds = Store.feedbackLeaseSeconds
 
-    /// Describes a worker.
     public init(
         settings: Settings,
         connect: @escaping Connect,

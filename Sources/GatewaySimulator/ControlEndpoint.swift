@@ -78,7 +78,6 @@ struct ControlEndpoint: Sendable {
     let feedback: FeedbackBook
     let fleet: DeviceFleet
 
-    /// Answers one request.
     func answer(_ request: HTTP1Request) -> HTTP1Answer {
         do {
             switch (request.method, request.path) {

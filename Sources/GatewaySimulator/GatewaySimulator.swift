@@ -55,7 +55,6 @@ public final class GatewaySimulator: Sendable {
     public let apnsFeedbackPort: Int
     /// The port of the OAuth 2.0 token endpoint.
     public let oauthPort: Int
-    /// The port for control.
     public let controlPort: Int
     /// The path of the CA certificate, in PEM, that clients have to trust.
     public let caFile: String

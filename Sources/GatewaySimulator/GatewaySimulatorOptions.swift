@@ -72,7 +72,6 @@ extension SimulatedGateway {
 
 /// Why the simulator cannot do what it was asked for.
 public struct SimulatorError: Error, CustomStringConvertible, Sendable {
-    /// The kind of trouble.
     public enum Code: Sendable {
         /// The state folder or a file in it cannot be read or written.
         case stateFolder
@@ -84,7 +83,6 @@ public struct SimulatorError: Error, CustomStringConvertible, Sendable {
         case badRequest
     }
 
-    /// The kind of trouble.
     public let code: Code
     /// What happened, to which thing, why, and what to do.
     public let description: String

@@ -3,7 +3,6 @@ import PushCore
 
 /// Messages of a batch with their outcomes.
 public struct ResolvedBatch: Sendable {
-    /// The batch.
     public var batch: GatewayRequestBatch
     /// One for each resolved message, in the order in which they were resolved.
     public var outcomes: [Outcome]

@@ -179,7 +179,6 @@ extension GatewayDelegate {
 
 /// What a gateway says in words of a message that it refuses for good.
 public struct RefusalText: Sendable, Hashable {
-    /// The message's delivery.
     public let deliveryID: Int64
     /// The gateway's reason.
     public let reason: String
@@ -251,7 +250,6 @@ public struct GatewayEvent: Sendable, Hashable, CustomStringConvertible {
     /// When the gateway tries again, in milliseconds from now; nil when it does not or already does.
     public var retryInMilliseconds: Int64?
 
-    /// Makes an event.
     public init(
         _ kind: Kind,
         reason: String = "",
@@ -268,7 +266,6 @@ public struct GatewayEvent: Sendable, Hashable, CustomStringConvertible {
         self.retryInMilliseconds = retryInMilliseconds
     }
 
-    /// The message.
     public var description: String { message }
 }
 
@@ -305,7 +302,6 @@ public final class GatewayRequestBatch: Sendable {
     /// A collapse id for each message, null for none; nil when ``attributes`` say all there is.
     public var collapseIDs: ByteColumn? { content.withLock(\.collapseIDs) }
 
-    /// The number of messages.
     public var count: Int { messageIDs.count }
 
     /// About the memory that it holds.
@@ -400,7 +396,6 @@ public struct GatewayLimits: Sendable, Hashable {
     /// The most messages that one request carries, 1 or more.
     public var maxMessagesPerRequest: Int
 
-    /// Makes limits.
     public init(maxPayloadBytes: Int, maxMessagesPerRequest: Int = 1) {
         self.maxPayloadBytes = maxPayloadBytes
         self.maxMessagesPerRequest = maxMessagesPerRequest

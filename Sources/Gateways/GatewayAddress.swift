@@ -1,13 +1,11 @@
 import PushCore
 
-/// Where a gateway listens.
 public struct GatewayAddress: Sendable, Hashable, CustomStringConvertible {
     /// The name or the IP address.
     public var host: String
     /// The TCP port, 1 to 65,535.
     public var port: Int
 
-    /// Makes an address.
     public init(host: String, port: Int = 443) {
         self.host = host
         self.port = port

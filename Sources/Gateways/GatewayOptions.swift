@@ -10,7 +10,6 @@ import Foundation
 
 /// How the gateway of an external account is reached: what all kinds of gateways, and the reader of a feedback service, read.
 public struct GatewayOptions: Sendable {
-    /// Where the gateway listens.
     public var address: GatewayAddress
     /// Where its feedback service listens, which only the binary gateway has.
     public var feedbackAddress: GatewayAddress
@@ -118,7 +117,6 @@ public struct GatewaySetupFailure: Error, Sendable, CustomStringConvertible {
     /// What, of which thing, why, and what to do.
     public var description: String { remedy.isEmpty ? problem : "\(problem): \(remedy)" }
 
-    /// Makes a failure.
     public init(_ problem: String, remedy: String = "", isHostsFault: Bool) {
         self.problem = problem
         self.remedy = remedy

@@ -12,7 +12,6 @@ import Foundation
 public struct GatewayProxy: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// The proxy's name or IP address.
     public var host: String
-    /// The proxy's TCP port.
     public var port: Int
     private let login: String
     private let password: String
@@ -31,7 +30,7 @@ public struct GatewayProxy: Sendable, Hashable, CustomStringConvertible, CustomR
     /// `host:port`, nothing of the login.
     public var description: String { GatewayAddress(host: host, port: port).description }
 
-    /// Nothing of the login.
+    /// Shows nothing of the login.
     public var customMirror: Mirror { Mirror(self, children: ["host": host, "port": port, "direct": direct]) }
 
     /// Whether a host is reached through the proxy.

@@ -68,7 +68,6 @@ struct FrameHeader {
         space.storeBytes(of: UInt32(bitPattern: streamID).bigEndian, toByteOffset: 5, as: UInt32.self)
     }
 
-    /// Appends the frame.
     func write(_ payload: UnsafeRawBufferPointer, to buffer: inout ByteBuffer) {
         let count = payload.count
         buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: Self.length + count) { space in

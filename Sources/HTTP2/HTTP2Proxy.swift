@@ -10,7 +10,6 @@ import Foundation
 public struct HTTP2Proxy: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// The proxy's name or IP address.
     public let host: String
-    /// The proxy's TCP port.
     public let port: Int
     /// The value of `Proxy-Authorization`; nil for none.
     let authorization: String?
@@ -26,7 +25,7 @@ public struct HTTP2Proxy: Sendable, Hashable, CustomStringConvertible, CustomRef
     /// `host:port`, an IPv6 address in brackets, nothing of the login.
     public var description: String { Self.authority(host, port) }
 
-    /// Nothing of the login.
+    /// Shows nothing of the login.
     public var customMirror: Mirror { Mirror(self, children: ["host": host, "port": port]) }
 
     /// `host:port` as a request line has it.

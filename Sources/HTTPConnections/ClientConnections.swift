@@ -13,7 +13,6 @@ package struct ClientConnections: Sendable {
     private var clients: [IPAddress: Int] = [:]
     private var networks: [IPAddress: Int] = [:]
 
-    /// Nobody has any yet.
     package init(most: Int) {
         self.most = max(1, most)
     }
@@ -37,7 +36,7 @@ package struct ClientConnections: Sendable {
         if !address.isIPv4 { Self.lower(&networks, AddressRange.masked(address, 48)) }
     }
 
-    /// Clients that have any.
+    /// How many clients have any connection.
     package var count: Int { clients.count }
 
     private static func lower(_ counts: inout [IPAddress: Int], _ key: IPAddress) {

@@ -321,13 +321,12 @@ package protocol ConnectionPlace: Sendable {
     func isOrdinary() -> Bool
     /// Whether the client has shown that it still uses it.
     var isProven: Bool { get }
-    /// He has shown it.
+    /// Notes that the client has shown it.
     func prove()
 }
 
 /// Told to a connection when a key of the API that came over it was accepted.
 package struct KeyAccepted: Sendable {
-    /// The event.
     package init() {}
 }
 
@@ -395,7 +394,6 @@ extension ChannelPipeline.SynchronousOperations {
 package final class RefusedConnection: ChannelInboundHandler, Sendable {
     package typealias InboundIn = ByteBuffer
 
-    /// For one connection.
     package init() {}
 
     package func channelActive(context: ChannelHandlerContext) {

@@ -76,7 +76,6 @@ package struct ConnectionPhase: Sendable {
         if case .body = expectation { unanswered > 1 } else { unanswered > 0 }
     }
 
-    /// Bytes came.
     mutating func received(now: Int64) {
         guard case .request = expectation else { return }
         expectation = .head
@@ -98,7 +97,6 @@ package struct ConnectionPhase: Sendable {
         if unanswered == 0 { becomeIdle(now) }
     }
 
-    /// A request is answered.
     mutating func answered(now: Int64) {
         unanswered = max(0, unanswered - 1)
         if case .body = expectation, unanswered == 1 { expected = now &+ limits.body }

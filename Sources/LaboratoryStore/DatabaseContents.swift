@@ -12,7 +12,6 @@ public struct TestContents: Sendable, Hashable {
     /// The name of the console's first user.
     public let consoleUser: String
 
-    /// Describes a test site.
     public init(service: String, deliveryLabel: String, userKeyPrefix: String, consoleUser: String) {
         self.service = service
         self.deliveryLabel = deliveryLabel

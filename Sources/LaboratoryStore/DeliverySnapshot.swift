@@ -15,7 +15,6 @@ public struct DeliverySnapshot: Sendable {
     /// The greatest sequence number; 0 without messages.
     public let lastSequence: Int32
 
-    /// A snapshot.
     public init(
         progress: DeliveryProgress,
         rows: [MessageStatus: Int64],
@@ -59,7 +58,6 @@ public struct DeliverySnapshot: Sendable {
         return faults
     }
 
-    /// Whether everything adds up.
     public var isConsistent: Bool { faults.isEmpty }
 }
 
@@ -234,7 +232,6 @@ public struct MessageOutcome: Sendable, Hashable {
     /// The gateway's words or ours, "" if none.
     public let reason: String
 
-    /// An outcome.
     public init(sequence: Int32, status: MessageStatus, attempt: Int16, reason: String = "") {
         self.sequence = sequence
         self.status = status

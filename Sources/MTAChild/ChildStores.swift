@@ -93,7 +93,6 @@ struct ChildStores: Sendable {
         return configuration
     }
 
-    /// Closes all of them.
     func close() async {
         for store in [load, outcomes, marks, control, views, slowViews] { await store.close() }
     }

@@ -10,29 +10,21 @@ public struct MetricDefinition: Sendable, Hashable {
         case histogram
     }
 
-    /// Which processes have it.
     public enum Source: String, Sendable, Hashable {
         /// Supervisor, feedback worker, web process and console.
         case all
         /// The supervisor, for itself and its children.
         case supervisor
-        /// The feedback worker.
         case feedback
-        /// The web process.
         case web
     }
 
-    /// The metric.
     public let metric: Metric
-    /// Its name.
     public let name: String
-    /// Its kind.
     public let kind: Kind
     /// The names of its labels. None is ever a delivery, token or user: there are as many series as applications, gateways and hosts, and no more.
     public let labels: [String]
-    /// Which processes have it.
     public let source: Source
-    /// What it says.
     public let help: String
     /// What to do about it.
     public let action: String

@@ -8,7 +8,6 @@ public struct MetricsPage: Sendable {
     /// Lines of samples, by metric.
     private var samples: [Metric: [String]] = [:]
 
-    /// An empty page.
     public init() {}
 
     /// Adds a sample.

@@ -14,9 +14,8 @@ public struct MachineUser: Sendable, Equatable {
         public let description: String
     }
 
-    /// Its name.
     public let name: String
-    /// Its number.
+    /// The uid.
     public let id: UInt32
     /// The number of its first group.
     public let group: UInt32

@@ -16,7 +16,6 @@ import Darwin
 public struct ProcessFigures: Sendable, Equatable {
     /// Processor time in seconds, of the process itself.
     public var cpuSeconds: Double
-    /// Resident memory in bytes.
     public var residentBytes: Int64
     /// Descriptors that are open; 0 where the system does not tell.
     public var openDescriptors: Int

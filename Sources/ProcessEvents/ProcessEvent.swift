@@ -38,7 +38,6 @@ public struct ProcessEvent: Sendable, Hashable {
     public let processes: String
     /// Further keys of its lines, beside those that every line may have.
     public let keys: [String]
-    /// What has happened.
     public let meaning: String
     /// What an operator does.
     public let remedy: String
@@ -72,7 +71,6 @@ extension ProcessEvent {
         "The database cannot be reached, or not be used. Told once an outage.",
         "What is wrong stands in the message. Nothing is lost: messages wait, hits go to disk."
     )
-    /// The database is back.
     public static let databaseBack = ProcessEvent(
         "database_back",
         .notice,
@@ -174,7 +172,6 @@ extension ProcessEvent {
         "A child learns that its parts were taken from it; it decides nothing more about them.",
         "As for `takeover`: this is the other end of it."
     )
-    /// A child was started.
     public static let childStarted = ProcessEvent(
         "child_started",
         .info,
@@ -191,7 +188,6 @@ extension ProcessEvent {
         "A child has ended in order: it has served its time or its messages, had nothing to do, or was to be replaced.",
         "Nothing."
     )
-    /// A child has died.
     public static let childDied = ProcessEvent(
         "child_died",
         .warning,
@@ -241,7 +237,6 @@ extension ProcessEvent {
         "A delivery cannot be prepared and went back to editing; or it was paused, if some of its parts were made.",
         "Read its reason (`pushmta delivery status ID`), correct it and start it again."
     )
-    /// A delivery is finished.
     public static let deliveryFinished = ProcessEvent(
         "delivery_finished",
         .info,
@@ -249,7 +244,6 @@ extension ProcessEvent {
         "Every message of a delivery has its outcome.",
         "Nothing."
     )
-    /// Journals cannot be written.
     public static let journalsUnwritable = ProcessEvent(
         "journals_unwritable",
         .error,
@@ -273,7 +267,6 @@ extension ProcessEvent {
         "A journal is damaged or of another host or database: it was put aside and not replayed.",
         "Look at the file and remove it; see [Operate](operate.md)."
     )
-    /// A feedback worker acts.
     public static let feedbackActs = ProcessEvent(
         "feedback_acts",
         .notice,
@@ -289,7 +282,6 @@ extension ProcessEvent {
         "Another feedback worker acts now.",
         "Nothing."
     )
-    /// A process has started.
     public static let processStarted = ProcessEvent(
         "process_started",
         .notice,
@@ -297,7 +289,6 @@ extension ProcessEvent {
         "A process has started.",
         "Nothing."
     )
-    /// A process ends.
     public static let processEnded = ProcessEvent(
         "process_ended",
         .notice,

@@ -33,10 +33,8 @@ public struct OutcomeFigure: Sendable, Codable, Equatable {
     public var outcome: String
     /// The class of its reason, `none` without one.
     public var reasonClass: String
-    /// How many.
     public var count: Int64
 
-    /// Makes a count.
     public init(outcome: String, reasonClass: String, count: Int64) {
         self.outcome = outcome
         self.reasonClass = reasonClass
@@ -55,10 +53,8 @@ public struct DatabaseTimes: Sendable, Codable, Equatable {
     /// Storing of outcomes, with the commit.
     public var store = SecondsHistogram()
 
-    /// None was measured.
     public init() {}
 
-    /// All, with their names.
     public var all: [(name: String, times: SecondsHistogram)] {
         [("claim", claim), ("load", load), ("mark", mark), ("store", store)]
     }
@@ -87,7 +83,6 @@ public struct SecondsHistogram: Sendable, Codable, Equatable {
     /// The sum of all durations in microseconds.
     public private(set) var microseconds: Int64
 
-    /// No duration was counted.
     public init() {
         counts = [Int64](repeating: 0, count: Self.buckets)
         microseconds = 0
@@ -99,7 +94,6 @@ public struct SecondsHistogram: Sendable, Codable, Equatable {
     /// How many durations were counted.
     public var total: Int64 { counts.reduce(0, &+) }
 
-    /// Counts one.
     public mutating func record(microseconds duration: UInt32) {
         microseconds &+= Int64(duration)
         // The number of bits of what is one less: a duration that is a bound belongs to the bucket that ends there.
@@ -107,7 +101,6 @@ public struct SecondsHistogram: Sendable, Codable, Equatable {
         counts[min(max(0, bits - Self.firstBits), Self.buckets - 1)] &+= 1
     }
 
-    /// Counts one.
     public mutating func record(_ duration: Duration) {
         record(microseconds: UInt32(clamping: Int64(max(0, duration / .microseconds(1)))))
     }

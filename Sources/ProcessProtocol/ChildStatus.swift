@@ -11,7 +11,6 @@ public struct ChildStatus: Sendable, Codable, Equatable {
     /// What it tells for the metrics of its host; nil from a child of another version that tells it in another form.
     public var figures: ChildFigures?
 
-    /// A line.
     public init(
         generation: Int32,
         report: ChildReport,

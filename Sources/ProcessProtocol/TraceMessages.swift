@@ -107,7 +107,6 @@ public struct TraceReport: Sendable, Codable, Equatable {
     /// Why this child shows nothing, if so.
     public var notice: String?
 
-    /// Makes a report.
     public init(trace: Int64, counts: TraceCounts, exchange: TracedExchange? = nil, notice: String? = nil) {
         self.trace = trace
         self.counts = counts
@@ -125,20 +124,16 @@ public struct TraceCounts: Sendable, Codable, Equatable {
     /// Those of which nobody knows whether they were asked for, as looking at so many push tokens would have slowed the sending.
     public var unchecked: Int64 = 0
 
-    /// None.
     public init() {}
 }
 
 /// A request and its answer, as people may see them: without secrets, and masked if nobody asked for more.
 public struct TracedExchange: Sendable, Codable, Equatable {
-    /// A header field.
     public struct Field: Sendable, Codable, Equatable {
         /// The lower-case name; pseudo-header fields begin with a colon.
         public var name: String
-        /// The value.
         public var value: String
 
-        /// Makes a field.
         public init(name: String, value: String) {
             self.name = name
             self.value = value
@@ -152,7 +147,6 @@ public struct TracedExchange: Sendable, Codable, Equatable {
         /// The body; empty without one.
         public var body: String
 
-        /// Makes a part.
         public init(headers: [Field], body: String) {
             self.headers = headers
             self.body = body
@@ -161,7 +155,6 @@ public struct TracedExchange: Sendable, Codable, Equatable {
 
     /// When it ended, in milliseconds since 1970 by the clock of the host.
     public var at: Int64
-    /// The delivery.
     public var delivery: Int64
     /// The hash of the push token.
     public var tokenHash: String

@@ -20,7 +20,6 @@ public struct DatabaseTime: Sendable, Hashable, Comparable {
 
     var microsecondsSince2000: Int64 { microsecondsSince1970 &- Self.epochDistance }
 
-    /// Earlier moments sort first.
     public static func < (left: DatabaseTime, right: DatabaseTime) -> Bool {
         left.microsecondsSince1970 < right.microsecondsSince1970
     }
@@ -68,7 +67,6 @@ public struct LogDay: Sendable, Hashable, Comparable, CustomStringConvertible {
         self.daysSince2000 = daysSince2000
     }
 
-    /// Earlier days sort first.
     public static func < (left: LogDay, right: LogDay) -> Bool {
         left.daysSince2000 < right.daysSince2000
     }

@@ -96,7 +96,6 @@ extension PostgresResult {
     /// The first row; nil if there is none.
     package func oneOrNil<T>(_ read: (inout RowReader) throws -> T) throws -> T? { rowCount > 0 ? try one(read) : nil }
 
-    /// All rows.
     package func all<T>(_ read: (inout RowReader) throws -> T) throws -> [T] {
         try (0..<rowCount).map { row in try value(ofRow: row, read) }
     }

@@ -262,7 +262,6 @@ extension PostgresResult {
         try timestampOrNil(row, column).map(DatabaseTime.init(microsecondsSince2000:))
     }
 
-    /// A moment.
     func time(_ row: Int, _ column: Int) throws -> DatabaseTime {
         DatabaseTime(microsecondsSince2000: try timestamp(row, column))
     }

@@ -56,7 +56,6 @@ public final class WakeUpListener: Sendable {
         }
     }
 
-    /// Closes the connection.
     public func close() async {
         await reconnecting.close()
     }

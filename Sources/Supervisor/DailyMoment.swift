@@ -34,7 +34,6 @@ struct LocalTime: Sendable, Equatable, Comparable {
     /// Seconds since midnight.
     var second: Int
 
-    /// The present moment.
     static func now() -> LocalTime {
         var seconds = time(nil)
         var parts = tm()

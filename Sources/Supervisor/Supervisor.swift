@@ -169,9 +169,7 @@ extension Supervisor {
     }
 }
 
-/// A supervisor cannot start.
 public struct SupervisorError: Error, Sendable, CustomStringConvertible {
-    /// What went wrong.
     public enum Code: Sendable, Equatable {
         /// Another supervisor owns the folder.
         case folderInUse
@@ -181,12 +179,10 @@ public struct SupervisorError: Error, Sendable, CustomStringConvertible {
         case setting
     }
 
-    /// What went wrong.
     public let code: Code
     /// What happened, to which thing, why, and what to do.
     public let message: String
 
-    /// Makes an error.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message

@@ -11,7 +11,7 @@ import SystemPackage
 struct EngineReading: Sendable {
     let figures: EngineFigures
     let at: ContinuousClock.Instant
-    /// How long it took.
+    /// How long the reading took.
     let time: Duration
     /// What share of each limit was used since the reading before; none of a limit that is new.
     let usedRatios: [QuotaKey: Double]
@@ -104,7 +104,6 @@ extension SupervisorLoop {
         registry.totals.heard(generation, kind, status)
     }
 
-    /// The page.
     func metricsPage() -> String {
         var page = MetricsPage()
         let condition = condition.current

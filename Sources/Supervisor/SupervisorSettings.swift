@@ -4,7 +4,6 @@ import PushCore
 public struct SupervisorSettings: Sendable, Equatable {
     /// What the settings say of supervisor and children.
     public var mta: MTASettings
-    /// Where metrics are served.
     public var metrics: MetricsSettings
     /// The machine's name, as `mta_host` shows it.
     public var hostName: String

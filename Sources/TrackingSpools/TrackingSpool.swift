@@ -47,7 +47,6 @@ public final class TrackingSpool: Sendable {
     public struct Head: Sendable {
         /// The process that kept it.
         public let source: UUID
-        /// The record.
         public let record: TrackingSpoolRecord
     }
 
@@ -312,7 +311,6 @@ public struct SpoolBacklog: Sendable, Hashable {
 
 /// Why a tracking spool cannot be used.
 public struct SpoolError: Error, Sendable, CustomStringConvertible {
-    /// The kinds of errors.
     public enum Code: Sendable, Hashable {
         /// The folder or a file in it cannot be written.
         case notWritable

@@ -6,7 +6,6 @@ import Store
 
 /// A credential as its file holds it, checked.
 package struct CredentialMaterial: Sendable {
-    /// What it is.
     package let kind: CredentialKind
     /// What is sealed: the file's bytes, with the passphrase where there is one.
     package let bytes: [UInt8]
@@ -272,7 +271,6 @@ package enum CredentialForm: Sendable {
     case pemCertificate
     /// A certificate in PEM without its key.
     case bareCertificate
-    /// Anything else.
     case unknown
 
     package init(_ bytes: [UInt8]) {
@@ -361,7 +359,6 @@ package enum CredentialFit {
 
 /// Seals credentials and binds them to applications.
 package struct CredentialWriter: Sendable {
-    /// Where they go.
     package let store: Store
     /// Where the key is named.
     package let settings: Settings

@@ -2,9 +2,7 @@ import Foundation
 
 /// One process as Linux shows it under /proc.
 package struct ProcessRecord: Sendable, Equatable {
-    /// Its id.
     package let id: Int32
-    /// Its parent's id.
     package let parent: Int32
     /// The CPU time it has used, in seconds, its children not counted.
     package let cpuSeconds: Double

@@ -43,7 +43,6 @@ package protocol PushMTACommand: AsyncParsableCommand {
     /// The flags that every subcommand has.
     var global: GlobalOptions { get }
 
-    /// Does the work.
     func execute(_ loaded: LoadedSettings) async throws
 }
 
@@ -59,7 +58,6 @@ extension PushMTACommand {
 
 /// A subcommand that tells in sentences what it did. With `--json` it prints one object: the sentences, and what they are about by name.
 package protocol SentenceCommand: PushMTACommand {
-    /// Its flag.
     var sentences: SentenceOptions { get }
 }
 

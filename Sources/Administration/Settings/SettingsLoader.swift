@@ -25,7 +25,6 @@ package struct SettingsLoader: Sendable {
 
     /// The file named by a flag.
     package var file: String?
-    /// The process's environment.
     package var environment: [String: String]
     /// `KEY=VALUE` texts of flags, in their order.
     package var flags: [String]
@@ -275,7 +274,6 @@ package struct GlobalOptions: ParsableArguments {
         }
     }
 
-    /// Reads the settings.
     package func load() async throws -> LoadedSettings {
         try await loader.load()
     }
@@ -283,7 +281,6 @@ package struct GlobalOptions: ParsableArguments {
 
 /// Settings with the place each value came from.
 package struct LoadedSettings: Sendable {
-    /// The values.
     package var values = Settings()
     /// The source of each key that is not at its default.
     package var sources: [String: SettingSource] = [:]

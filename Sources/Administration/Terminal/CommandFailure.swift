@@ -33,12 +33,10 @@ package struct CommandFailure: Error, CustomStringConvertible {
     /// What a shell reports for a program that SIGINT ended.
     package static let interruptedStatus: Int32 = 130
 
-    /// The exit code.
     package let code: Code
     /// What happened, to which thing, why, and what to do.
     package let description: String
 
-    /// Describes a failure.
     package init(_ code: Code, _ description: String) {
         self.code = code
         self.description = description

@@ -1,20 +1,16 @@
 /// Rows under named columns that keep to a width: columns without a value are left out, names are cut where it has to be, and what
 /// is a sentence stands on lines of its own below its row.
 package struct FittedTable: Sendable {
-    /// A column.
     package struct Column: Sendable {
-        /// Its name.
         package let title: String
         /// Whether it holds numbers, which end at one edge and are never cut.
         package let isNumber: Bool
 
         /// A column of words, which may be cut.
         package static func text(_ title: String) -> Column { Column(title: title, isNumber: false) }
-        /// A column of numbers.
         package static func number(_ title: String) -> Column { Column(title: title, isNumber: true) }
     }
 
-    /// A row.
     package struct Row: Sendable {
         /// A text a column, "" where there is nothing to say.
         package let cells: [String]
@@ -37,17 +33,14 @@ package struct FittedTable: Sendable {
     /// How far sentences are set in.
     private static let noteIndent = 4
 
-    /// The columns.
     package let columns: [Column]
     /// The rows, as wide as `columns`.
     package var rows: [Row] = []
 
-    /// An empty table.
     package init(_ columns: [Column]) {
         self.columns = columns
     }
 
-    /// Adds a row.
     package mutating func add(_ cells: [String], notes: [String] = []) {
         rows.append(Row(cells, notes: notes))
     }

@@ -69,7 +69,6 @@ package struct DeliveryWatch: Sendable {
 
     /// Where the counts are read.
     package let store: Store
-    /// The delivery.
     package let id: Int64
     /// Whether the display is left out.
     package var isQuiet = false

@@ -7,12 +7,10 @@ package struct Table: Sendable {
     /// The rows, as wide as `columns`.
     package var rows: [[Cell]] = []
 
-    /// Creates an empty table.
     package init(_ columns: [String]) {
         self.columns = columns
     }
 
-    /// Adds a row.
     package mutating func add(_ cells: [Cell]) {
         rows.append(cells)
     }
@@ -82,7 +80,6 @@ package enum Cell: Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLit
     package init(stringLiteral value: String) { self = .text(value) }
     package init(integerLiteral value: Int64) { self = .integer(value) }
 
-    /// A text, or nothing.
     package init(_ value: String?) { self = value.map { .text($0) } ?? .none }
 
     /// A whole number, or nothing.
@@ -124,7 +121,6 @@ package enum Cell: Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLit
     }
 }
 
-/// JSON strings.
 package enum JSONLine {
     /// `text` as a JSON string with its quotes.
     package static func quoted(_ text: String) -> String {

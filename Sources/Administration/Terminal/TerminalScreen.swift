@@ -8,12 +8,9 @@ package struct TerminalSize: Sendable, Hashable {
     /// What a terminal has that does not say.
     package static let usual = TerminalSize(columns: 80, lines: 24)
 
-    /// The columns.
     package let columns: Int
-    /// The lines.
     package let lines: Int
 
-    /// A size.
     package init(columns: Int, lines: Int) {
         self.columns = columns
         self.lines = lines
@@ -55,7 +52,6 @@ package final class TerminalScreen: Sendable {
         guard isatty(Self.input) == 1, isatty(Self.output) == 1, !kind.isEmpty, kind != "dumb" else { return nil }
     }
 
-    /// Its size now.
     package var size: TerminalSize { Self.size ?? .usual }
 
     /// The size of the terminal that standard output is; nil where it is none, or does not say.

@@ -7,7 +7,6 @@ struct ApplicationIcons: Sendable {
 
     private var paths: [String: String] = [:]
 
-    /// No icons.
     init() {}
 
     static func read(_ database: ConsoleDatabase) async throws -> ApplicationIcons {

@@ -5,7 +5,6 @@ import Store
 
 /// What somebody uploads as the credential of an application.
 public struct CredentialUpload: Sendable {
-    /// The application.
     public let application: ApplicationRow
     /// The file's bytes; never in a log.
     public let material: [UInt8]
@@ -26,7 +25,6 @@ public struct CredentialSealing: Sendable {
     /// Throws ``CredentialRefusal`` for what is none that the application can use.
     public var save: @Sendable (CredentialUpload, Store, ConsoleActor) async throws -> Void
 
-    /// Takes both.
     public init(
         problem: @escaping @Sendable () -> String?,
         save: @escaping @Sendable (CredentialUpload, Store, ConsoleActor) async throws -> Void
@@ -41,7 +39,6 @@ public struct CredentialRefusal: Error, CustomStringConvertible {
     /// What is wrong, and what to do; nothing of the material.
     public let description: String
 
-    /// Describes a refusal.
     public init(_ description: String) {
         self.description = description
     }

@@ -46,7 +46,6 @@ struct DeclarationRows: Sendable {
         ]
     }
 
-    /// Those of a form.
     init(_ form: [String: String]) {
         rows = [:]
         for kind in Kind.allCases {

@@ -205,7 +205,7 @@ enum RateField: Equatable {
         )
     }
 
-    /// What was typed.
+    /// The rate that was typed.
     static func value(_ text: String) -> RateField {
         if text.isEmpty { return .none }
         return RateNumber.parse(text).map { .messagesPerSecond($0) } ?? .wrong

@@ -45,7 +45,7 @@ struct Composer: Sendable {
     static let mostBytes = 300 << 10
     /// The fields of a content in some languages, or as many exclusion lists as are offered beside the rows of a filter.
     private static let mostFields = 1_000
-    /// Drafts of the list.
+    /// The most drafts that the list shows.
     private static let mostDrafts = 100
 
     var catalogue: Catalogue { responder.pages.catalogue }

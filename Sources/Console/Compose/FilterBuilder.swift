@@ -55,7 +55,6 @@ struct FilterBuilder: Sendable {
     /// Whether something is wrong with one of the rows.
     var isWrong: Bool { rows.rows.contains { !$0.isBlank && $0.problem != nil } }
 
-    /// What the template shows.
     var values: PageValues {
         let fields = TargetColumn.allCases.map(\.rawValue) + Set(declared).sorted()
         let unique = fields.enumerated().filter { fields.firstIndex(of: $0.element) == $0.offset }.map(\.element)

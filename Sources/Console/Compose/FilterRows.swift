@@ -54,7 +54,6 @@ struct FilterRows: Sendable, Hashable {
     /// Rows of a form; more are a text that is better written by hand.
     static let most = 20
 
-    /// No rows.
     init() {}
 
     /// The rows of a filter; nil if it says what rows cannot.

@@ -56,7 +56,6 @@ struct AlarmsPage: Sendable {
         )
     }
 
-    /// The values of alarms.
     static func rows(_ alarms: [AlarmRow], _ catalogue: Catalogue) -> [PageValues] {
         alarms.map { values($0, catalogue) }
     }

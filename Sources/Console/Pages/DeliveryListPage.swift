@@ -30,7 +30,7 @@ struct DeliveryWords {
 
     private func count(_ value: Int64) -> String { isInDays ? "–" : Figures.count(value) }
 
-    /// How far it is.
+    /// Its progress: sent, failed, other.
     var bar: Markup {
         let whole = Double(max(row.target, 1))
         return Bar.markup([

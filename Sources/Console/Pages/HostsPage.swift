@@ -129,7 +129,6 @@ struct HostRows {
         }
     }
 
-    /// The values of children.
     func children(_ shown: [ChildOverview]) -> [PageValues] {
         shown.map { child in
             let report = child.report

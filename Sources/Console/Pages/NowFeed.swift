@@ -22,11 +22,9 @@ struct NowSnapshot: Sendable {
 
 /// The live part of a page in one language.
 struct NowPart: Sendable {
-    /// What the page shows.
     let html: String
     /// The same as what live pages are sent: its bytes are the same for all of them.
     let event: LiveEvent
-    /// When it was read.
     let readAt: Date
     /// Whether nothing comes after it.
     var isLast = false
@@ -36,7 +34,7 @@ struct NowPart: Sendable {
 struct PacedFigure<Value: Sendable>: Sendable {
     let value: Value
     let readAt: ContinuousClock.Instant
-    /// How long it took.
+    /// How long the reading took.
     let cost: Duration
 
     /// All figures of one kind together take no more than this share of one processor of the database, however large it is.

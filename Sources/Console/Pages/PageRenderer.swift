@@ -56,7 +56,6 @@ struct PageRenderer: Sendable {
         return library.render(all, withTemplate: template) ?? ""
     }
 
-    /// A whole page.
     func html(_ page: ConsolePage, frame: PageFrame?) -> String {
         var values = page.values
         values["title"] = .text(page.title)

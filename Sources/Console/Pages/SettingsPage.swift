@@ -8,7 +8,6 @@ public struct SettingInForce: Sendable, Hashable {
     public enum Source: Sendable, Hashable {
         /// Nobody has set it.
         case standard
-        /// The settings file.
         case file
         /// A variable of the process's environment.
         case environment
@@ -22,12 +21,10 @@ public struct SettingInForce: Sendable, Hashable {
     public let value: String
     /// The unit of the value.
     public let unit: String
-    /// What it came from.
     public let source: Source
     /// The file's path or the variable's name; "" where there is none.
     public let place: String
 
-    /// A setting.
     public init(key: String, value: String, unit: String, source: Source, place: String) {
         self.key = key
         self.value = value

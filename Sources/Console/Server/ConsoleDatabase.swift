@@ -90,7 +90,7 @@ final class ConsoleDatabase: Sendable {
 
 /// What kind of trouble with the database it is for somebody who looks at a page.
 enum DatabaseTroubleKind {
-    /// It is not there.
+    /// The database is not reachable.
     case away
     /// It is there, and has broken the statement off after the longest time that one may take.
     case tooSlow

@@ -65,7 +65,6 @@ struct ConsoleCall: Sendable {
     let session: ConsoleSession?
     /// How the database knows the session.
     let actor: ConsoleActor
-    /// The cookies.
     let cookies: ConsoleCookies
     /// The path itself, for links back to it.
     let path: String
@@ -85,7 +84,6 @@ struct ConsoleCall: Sendable {
     }
 }
 
-/// What a route answers.
 enum ConsoleReply: Sendable {
     /// A page: its template, and the values that it shows.
     case page(ConsolePage)
@@ -111,9 +109,7 @@ struct ConsolePage: Sendable {
     var template: String
     /// Its title, which is its first heading, too.
     var title: String
-    /// What the template shows.
     var values: PageValues
-    /// Its status.
     var status: HTTPResponse.Status
     /// Cookies that come with it.
     var cookies: [String]

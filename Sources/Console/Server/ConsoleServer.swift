@@ -61,20 +61,17 @@ public struct ConsoleSetup: Sendable {
     public var settings: Settings
     /// How it connects to the database.
     public var database: PostgresConfiguration
-    /// The program's version.
     public var version: String
     /// What the answers of gateways mean, by their reason.
     public var meanings: @Sendable (String) -> String?
     /// How credentials are sealed that people upload.
     public var credentials: CredentialSealing
-    /// Its log.
     public var logger: Logger
     /// The settings that are in force, with what each came from, for the page that shows them.
     public var settingsInForce: [SettingInForce]
     /// What time it is for sessions and locks; nil for the database's own time, which is what it is but in tests.
     public var moment: @Sendable () -> DatabaseTime?
 
-    /// Describes a console.
     public init(
         settings: Settings,
         database: PostgresConfiguration,
@@ -279,7 +276,6 @@ public final class ConsoleCertificate: Sendable {
 
 /// Why the console cannot start.
 public struct ConsoleError: Error, Sendable, CustomStringConvertible {
-    /// The kinds of errors.
     public enum Code: Sendable, Hashable {
         /// A setting is wrong, or a file that it names.
         case setting

@@ -17,7 +17,6 @@ enum LiveEvent: Sendable, Hashable {
     /// The live part, to be shown in place of the one before.
     static func html(_ html: String) -> LiveEvent { .made(ByteBuffer(string: data(html))) }
 
-    /// What is written.
     var bytes: ByteBuffer {
         if case .made(let bytes) = self { bytes } else { ByteBuffer(string: text) }
     }

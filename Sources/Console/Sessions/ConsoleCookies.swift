@@ -24,7 +24,6 @@ struct ConsoleCookies: Sendable, Hashable {
     /// A token in hexadecimal; what is longer was not made here.
     private static let tokenLength = 64
 
-    /// Reads `Cookie` fields.
     init(_ fields: [String], isSecure: Bool) {
         self.isSecure = isSecure
         for pair in fields.flatMap({ $0.split(separator: ";") }) {
@@ -65,7 +64,6 @@ struct ConsoleCookies: Sendable, Hashable {
 
 /// The names of fields that forms have.
 enum ConsoleForm {
-    /// The form token.
     static let token = "token"
     /// Name and password of the sign-in form, and where to go on.
     static let user = "user"

@@ -10,7 +10,6 @@ import Foundation
 public struct ApplicationDeclarations: Sendable, Hashable {
     /// What its code understands in a message.
     public var variables: [ApplicationVariable]
-    /// What it can play.
     public var sounds: [ApplicationSound]
     /// What its code gives with a registration.
     public var parameters: [SubscriptionParameter]
@@ -271,10 +270,8 @@ public struct DeclarationError: Error, Sendable, Hashable, CustomStringConvertib
     public let thing: String
     /// What is wrong with it.
     public let cause: String
-    /// What to do.
     public let remedy: String
 
-    /// Makes an error.
     public init(_ thing: String, _ cause: String, _ remedy: String) {
         self.thing = thing
         self.cause = cause

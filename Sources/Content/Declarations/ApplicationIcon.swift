@@ -7,7 +7,6 @@ public struct ApplicationIcon: Sendable, Hashable {
     /// 48×48 pixels of 8 bytes are 18 KiB; the rest is room for text and colour profiles.
     public static let maximumBytes = 256 * 1024
 
-    /// The file.
     public let png: [UInt8]
 
     /// Checks a file: signature, the chunks with their checksums, size and end (PNG specification, third edition). The pixels are

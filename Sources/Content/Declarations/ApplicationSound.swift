@@ -4,7 +4,7 @@ import PushCore
 public struct ApplicationSound: Sendable, Hashable, Codable {
     /// The file's name in the bundle, or the name of the system's sound: what stands in the payload.
     public let name: String
-    /// Its name for people.
+    /// The name people see.
     public let label: String
     /// Whether it is the system's and not a file of the application.
     public let isSystem: Bool

@@ -17,7 +17,7 @@ public struct ApplicationVariable: Sendable, Hashable, Codable {
     public let type: Kind
     /// The value of messages whose delivery gives none, as it is written in content; nil if they do without it.
     public let defaultValue: String?
-    /// Its name for people.
+    /// The name people see.
     public let label: String
 
     private enum CodingKeys: String, CodingKey {

@@ -2,9 +2,7 @@ import PushCore
 
 /// A registration with each value where the application's declarations keep it, ready to be stored.
 public struct PlacedRegistration: Sendable, Hashable {
-    /// The application's id.
     public var applicationID: Int32
-    /// The push token.
     public var pushToken: String
     /// Whose it is; "" if unknown.
     public var userKey: String

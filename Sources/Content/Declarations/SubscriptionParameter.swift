@@ -4,7 +4,6 @@ import PushCore
 public struct SubscriptionParameter: Sendable, Hashable, Codable {
     /// Its name in the application's code.
     public let name: String
-    /// Where it is kept.
     public let column: Column
 
     /// A column of the subscriber.

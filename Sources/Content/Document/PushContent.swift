@@ -170,7 +170,6 @@ struct ContentSection: Sendable, Hashable {
     /// The application's own variables.
     var variables: [JSONEntry] { object("variables") }
 
-    /// The rich template's kind.
     var templateKind: RichTemplateKind? {
         group("template")?.string("type").flatMap(RichTemplateKind.init(rawValue:))
     }
@@ -214,7 +213,6 @@ public struct ContentProblem: Sendable, Hashable, CustomStringConvertible {
     /// What to do about it.
     public let remedy: String
 
-    /// Makes a problem.
     public init(key: String, cause: String, remedy: String) {
         self.key = key
         self.cause = cause

@@ -34,11 +34,10 @@ public struct ContentField: Sendable, Hashable {
 
     /// The key, as problems of the content name it behind the platform: with the keys that it is in.
     public let key: String
-    /// The key alone.
+    /// The last part of the key.
     public var name: String { key.split(separator: ".").last.map(String.init) ?? key }
     /// What it means: a sentence.
     public let summary: String
-    /// How it is typed.
     public let input: Input
     /// Whether most messages have it; the others are folded.
     public let isMain: Bool

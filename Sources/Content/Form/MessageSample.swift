@@ -4,7 +4,6 @@ import PushCore
 public struct MessageSample: Sendable, Hashable {
     /// The locale of the content's variant; "" for the one without.
     public let locale: String
-    /// The payload.
     public let payload: JSONValue
     /// Its size as the gateway counts it.
     public let size: Int

@@ -33,7 +33,6 @@ struct APNsLayout: Sendable {
 
     var body: PayloadNode { .object(ownEntries + variables + ids) }
 
-    /// Whether it shows something.
     var isVisible: Bool { Self.isVisible(aps) }
 
     /// Whether it wakes the app, as far as that is known before a message is rendered.

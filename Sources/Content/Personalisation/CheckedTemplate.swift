@@ -112,7 +112,6 @@ extension CheckedTemplate.Form {
     }
 }
 
-/// Writes decimal numbers.
 enum DecimalText {
     /// Appends a number's decimal digits.
     static func append(_ number: Int64, to output: inout [UInt8]) {

@@ -34,7 +34,6 @@ final class SectionRun {
         self.policy = policy
     }
 
-    /// Renders the text.
     func render() -> String {
         text.template.render(MessageScope(run: self))
     }

@@ -33,7 +33,6 @@ struct TextTemplate: Sendable, Hashable {
         isLiteral ? pieces.reduce(into: "") { if case .literal(let text) = $1 { $0 += text } } : nil
     }
 
-    /// Compiles a text.
     init(_ text: String) throws(SyntaxError) {
         let tokens = try TextToken.tokens(of: text)
         if tokens.contains(where: \.belongsToSection) {
@@ -183,12 +182,10 @@ enum TextToken: Sendable, Hashable {
 
 /// A field that a content uses as `{{name}}` or `{{name|default}}`.
 public struct PersonalisationField: Sendable, Hashable {
-    /// The field's name.
     public let name: String
     /// The default that its first use gives; nil when it gives none. Each use obeys its own default.
     public let defaultValue: String?
 
-    /// Makes a field.
     public init(name: String, defaultValue: String? = nil) {
         self.name = name
         self.defaultValue = defaultValue

@@ -8,7 +8,6 @@ struct BinaryListener: Sendable {
     private let feedback: any Channel
     let service: BinaryService
 
-    /// Begins to listen.
     static func start(
         group: MultiThreadedEventLoopGroup,
         host: String,

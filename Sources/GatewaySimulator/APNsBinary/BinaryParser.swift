@@ -1,7 +1,6 @@
 /// Reads notifications of the commands 0, 1 and 2 out of pieces of any size (Apple, "Binary Provider API" and "Legacy Notification
 /// Format"), strictly: what the formats do not say is an error.
 struct BinaryParser: Sendable {
-    /// What comes next.
     enum Reading: Sendable, Hashable {
         /// More bytes are needed.
         case incomplete
@@ -20,7 +19,6 @@ struct BinaryParser: Sendable {
     /// Bytes that are there and belong to no complete notification.
     var unread: Int { buffer.count - start }
 
-    /// Takes bytes.
     mutating func append(_ piece: some Sequence<UInt8>) {
         if start > 0 {
             buffer.removeFirst(start)

@@ -40,7 +40,6 @@ final class FeedbackBook: Sendable {
         lists.withLock { lists in topics.flatMap { lists[$0]?.entries ?? [] } }
     }
 
-    /// Forgets what was read.
     func forget(_ entries: [Entry], _ topics: [String]) {
         let known = Set(entries)
         lists.withLock { lists in

@@ -11,9 +11,7 @@ struct CertificateAuthority {
     let serverCertificatePEM: String
     /// The servers' private key in PEM.
     let serverKeyPEM: String
-    /// The authority's own certificate.
     let certificate: Certificate
-    /// The authority's key.
     let key: P256.Signing.PrivateKey
 
     /// Long enough that a test machine never meets the end of it.

@@ -180,18 +180,17 @@ public struct SimulatorCredentials: Sendable {
     public var apnsCertificatePassphrase: String
     /// The path of the service account file.
     public var serviceAccountFile: String
-    /// The same file's contents.
+    /// The contents of that file.
     public var serviceAccountJSON: String
     /// The service account's RSA key, PKCS#8 in PEM.
     public var serviceAccountKeyPEM: String
     /// The service account's e-mail address, the issuer of its grants.
     public var clientEmail: String
-    /// The token endpoint.
     public var tokenURI: String
     /// The Firebase project.
     public var projectID: String
     /// The path of the file with the project's server key, for legacy FCM.
     public var fcmProjectKeyFile: String
-    /// The same key.
+    /// The key in that file.
     public var fcmProjectKey: String
 }

@@ -36,7 +36,6 @@ struct FCMAnswers {
         UInt8((FCMReason.allCases.firstIndex(of: reason) ?? 0) + 1)
     }
 
-    /// Answers one message.
     mutating func send(_ judgement: Judgement, streamID: Int32, on connection: HTTP2ServerConnection) {
         if judgement.isAccepted {
             if judgement.isRecorded { countUp() }

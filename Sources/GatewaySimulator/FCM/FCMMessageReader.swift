@@ -199,12 +199,10 @@ extension FCMMessageReader {
         try syntax { (scanner) throws(JSONScanner.Fault) in try scanner.skipValue() }
     }
 
-    /// Takes a string.
     mutating func string(at path: StaticString) throws(FCMRejection) -> JSONScanner.Text {
         do throws(JSONScanner.Fault) { return try scanner.string() } catch { throw malformed(at: error.position) }
     }
 
-    /// Takes `true` or `false`.
     mutating func bool(_ name: JSONScanner.Text, of path: StaticString) throws(FCMRejection) -> Bool {
         switch scanner.peek() {
         case UInt8(ascii: "t"):

@@ -137,7 +137,6 @@ final class LateTokenEndpoint: Sendable {
         self.endpoint.withLock { $0 = endpoint }
     }
 
-    /// Answers one request.
     func answer(_ request: HTTP1Request) -> HTTP1Answer? {
         guard let endpoint = endpoint.withLock({ $0 }) else { return .error(503, "the token endpoint is starting") }
         return endpoint.answer(request)

@@ -82,7 +82,6 @@ final class FCMLegacyConnection: ChannelInboundHandler, SimulatedConnection {
 
     // MARK: What the gateway does
 
-    /// Writes the answer.
     func write(_ answer: FCMLegacyAnswers.Answer) {
         guard let context, !isDropped else { return }
         setWaiting(false)

@@ -36,7 +36,6 @@ struct FCMLegacyMessage: Equatable {
         problem = problem ?? reason
     }
 
-    /// Adds a device.
     mutating func addTarget(_ token: [UInt8]) {
         targets.append(
             Target(
@@ -77,7 +76,6 @@ struct FCMLegacyMessageReader {
     private var hasTo = false
     private var hasTargets = false
 
-    /// Checks a body.
     static func read(_ body: [UInt8]) throws(FCMLegacyRefusal) -> FCMLegacyMessage {
         var reader = FCMLegacyMessageReader(scanner: JSONScanner(body))
         return try reader.read()

@@ -9,7 +9,6 @@ struct FCMLegacyRules: Sendable {
         authorization = "key=" + projectKey
     }
 
-    /// Checks a request.
     func judge(_ request: FCMLegacyRequest, _ conditions: GatewayConditions) -> FCMLegacyJudgement {
         var judgement = FCMLegacyJudgement()
         if request.path != Self.path {

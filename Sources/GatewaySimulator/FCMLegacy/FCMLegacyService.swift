@@ -29,7 +29,6 @@ struct FCMLegacyListener: Sendable {
     private let channel: any Channel
     private let service: FCMLegacyService
 
-    /// Begins to listen.
     static func start(
         group: MultiThreadedEventLoopGroup,
         host: String,

@@ -38,7 +38,6 @@ public struct FaultPlan: Sendable, Equatable {
     /// APNs: the stream limit falls to 1 after a rejected push and returns with the next accepted one, as seen on the wire.
     public var limitDropsAfterRejection = false
 
-    /// A plan without faults.
     public init() {}
 
     /// True when requests can be answered at once and by the rules alone.

@@ -38,7 +38,6 @@ final class SharedConditions: Sendable {
     /// Counts up with each change.
     var version: Int { versionNumber.load(ordering: .acquiring) }
 
-    /// The conditions now.
     var current: GatewayConditions { value.withLock { $0 } }
 
     /// Changes the conditions and wakes whoever has to act on them at once.
@@ -56,7 +55,7 @@ final class SharedConditions: Sendable {
 
 /// How much of a project's quota of messages a minute is used, over all event loops.
 final class ProjectQuota: Sendable {
-    /// A minute, in nanoseconds.
+    /// In nanoseconds.
     private static let minute: UInt64 = 60_000_000_000
 
     private let used = Mutex((since: UInt64(0), messages: 0))

@@ -6,7 +6,6 @@ public enum LatencyDistribution: Sendable, Equatable {
     case fixed(milliseconds: Double)
     /// Evenly spread between two bounds.
     case uniform(from: Double, to: Double)
-    /// Exponential with that mean.
     case exponential(mean: Double)
     /// Log-normal with that median and 99th percentile.
     case quantiles(p50: Double, p99: Double)
@@ -97,7 +96,6 @@ struct FaultDice: RandomNumberGenerator, Sendable {
         if state == 0 { state = 0x9E37_79B9_7F4A_7C15 }
     }
 
-    /// Sixty-four random bits.
     mutating func next() -> UInt64 {
         state ^= state >> 12
         state ^= state << 25

@@ -4,7 +4,6 @@ import NIOTLS
 /// A gateway that is out: it serves nobody, or a share only, until the plan is replaced. Requests and connections are counted by the
 /// second meanwhile.
 public struct OutageFault: Sendable, Equatable {
-    /// What becomes of connections.
     public enum Connections: String, Sendable, Codable, CaseIterable {
         /// The port is closed: connections are refused.
         case refused
@@ -29,7 +28,7 @@ public struct OutageFault: Sendable, Equatable {
         self.share = share
     }
 
-    /// No connection comes about.
+    /// Connections fail like this, so no request is served.
     public init(connections: Connections) {
         self.connections = connections
         share = 1

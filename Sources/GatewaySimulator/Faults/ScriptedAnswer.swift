@@ -2,7 +2,6 @@ import Synchronization
 
 /// What a gateway is told to do with pushes to a device that it would accept.
 public final class ScriptedAnswer: Sendable, Equatable {
-    /// What it does.
     public enum Act: Sendable, Equatable {
         /// It rejects the push for one of its own reasons, such as `TooManyRequests`.
         case reason(String)
@@ -17,7 +16,6 @@ public final class ScriptedAnswer: Sendable, Equatable {
         case drop
     }
 
-    /// What it does.
     public let act: Act
     /// The value of the Retry-After header; none when nil.
     public let retryAfter: String?
@@ -50,7 +48,6 @@ public final class ScriptedAnswer: Sendable, Equatable {
 extension ScriptedAnswer {
     /// The form in which the control port takes one.
     public struct Description: Sendable, Equatable, Codable {
-        /// What the gateway does.
         public var act: Act
         /// The value of the Retry-After header; none when nil.
         public var retryAfter: String?

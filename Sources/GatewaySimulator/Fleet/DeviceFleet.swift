@@ -67,7 +67,6 @@ final class DeviceFleet: Sendable {
     /// Where the server is now.
     var server: FleetServer? { state.withLock(\.server) }
 
-    /// Has devices register.
     func register(_ registration: FleetRegistration) {
         wake { $0.queue.add(registration) }
     }

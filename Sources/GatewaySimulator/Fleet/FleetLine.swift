@@ -78,7 +78,6 @@ final class FleetLine {
         proceed()
     }
 
-    /// The connection is gone.
     func closed() {
         channel = nil
         if let request = current {

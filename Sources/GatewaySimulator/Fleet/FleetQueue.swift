@@ -8,7 +8,6 @@ struct FleetQueue: Sendable {
     private var next = 0
     private(set) var counters = FleetCounters()
 
-    /// Devices that register.
     mutating func add(_ registration: FleetRegistration) {
         guard !registration.numbers.isEmpty else { return }
         registrations.append(registration)
@@ -63,7 +62,6 @@ struct FleetQueue: Sendable {
 
 /// Simulated devices that are to register with an application.
 struct FleetRegistration: Sendable, Equatable {
-    /// The application's integration key.
     var integrationKey: String
     var platform: Platform
     /// The numbers of the devices; a device has the same token whenever it registers.

@@ -14,7 +14,6 @@ public struct GatewayCounters: Sendable, Codable, Equatable {
     public var duplicates = 0
     /// Connections that are open now.
     public var connections = 0
-    /// Connections that were opened.
     public var connectionsOpened = 0
     /// The most streams that one connection had open at once.
     public var highestConcurrentStreams = 0
@@ -109,7 +108,6 @@ public struct OutageCount: Sendable, Codable, Equatable {
         case tokenRequests = "token_requests"
     }
 
-    /// Counts without anything.
     public init() {}
 }
 

@@ -113,7 +113,6 @@ final class GatewayRecorder: Sendable {
         meter.withLock { $0?.add(number, to: counts) }
     }
 
-    /// Counts a connection in.
     func connectionOpened() {
         state.withLock { state in
             state.counters.connections += 1
@@ -121,12 +120,10 @@ final class GatewayRecorder: Sendable {
         }
     }
 
-    /// Counts a connection out.
     func connectionClosed() {
         state.withLock { $0.counters.connections -= 1 }
     }
 
-    /// Counts a GOAWAY.
     func goAwaySent() {
         countFault { $0.goAways += 1 }
     }
@@ -139,7 +136,6 @@ final class GatewayRecorder: Sendable {
         }
     }
 
-    /// The counters now.
     var counters: GatewayCounters {
         let catalog = AnswerCatalog.of(gateway)
         return state.withLock { state in

@@ -66,7 +66,6 @@ final class RecordFile: Sendable {
         handle.withLock { try? $0.write(contentsOf: lines) }
     }
 
-    /// Closes the file.
     func close() {
         handle.withLock { try? $0.close() }
     }

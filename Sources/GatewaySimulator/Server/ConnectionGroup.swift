@@ -48,7 +48,6 @@ final class ConnectionGroup<Connection: SimulatedConnection>: Sendable {
     /// When the present stall ends; nil when there is none.
     var stallEnds: NIODeadline? { state.withLock { $0.stallEnds } }
 
-    /// Throws dice.
     func roll<Result: Sendable>(_ body: (inout FaultDice) -> Result) -> Result {
         state.withLock { body(&$0.dice) }
     }
@@ -102,13 +101,11 @@ final class ConnectionGroup<Connection: SimulatedConnection>: Sendable {
         }
     }
 
-    /// Counts a connection out.
     func closed(_ number: Int) {
         state.withLock { $0.connections[number] = nil }
         recorder.connectionClosed()
     }
 
-    /// Ends every connection.
     func endAll() {
         for connection in state.withLock({ Array($0.connections.values) }) {
             connection.eventLoop.execute { connection.value.end() }

@@ -174,7 +174,7 @@ final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate, Answeri
 
 /// How far a connection is on its way out after a GOAWAY.
 enum Departure {
-    /// Nothing of the kind.
+    /// It is not on its way out.
     case none
     /// The GOAWAY leaves when so many more streams have come; they are not processed.
     case announced(GoAwayFault, lastStreamID: Int32, missing: Int)

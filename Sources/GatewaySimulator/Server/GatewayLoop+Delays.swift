@@ -107,7 +107,6 @@ extension GatewayLoop {
 protocol AnsweringConnection: AnyObject {
     /// The stream can be answered.
     func isOpen(streamID: Int32) -> Bool
-    /// Answers a request.
     func answer(_ judgement: Judgement, id: ArraySlice<UInt8>, streamID: Int32)
     /// Writes what was answered.
     func flush()

@@ -16,7 +16,6 @@ protocol GatewayRules: SendableMetatype {
     /// Judges the certificate that a sender has shown, in DER; returns the debug data of the GOAWAY that refuses it.
     mutating func admit(_ certificate: [UInt8]?, _ state: inout ConnectionState) -> [UInt8]?
 
-    /// Checks a request.
     mutating func judge(_ request: HTTP2ServerRequest, _ state: inout ConnectionState, now: Int64) -> Judgement
 
     /// Notes what an answer does to the connection; true when the stream limit may have changed.

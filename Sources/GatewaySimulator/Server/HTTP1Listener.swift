@@ -8,7 +8,6 @@ import NIOSSL
 struct HTTP1Listener: Sendable {
     let socket: ListeningPort
 
-    /// Begins to listen.
     static func start(
         group: MultiThreadedEventLoopGroup,
         host: String,
@@ -131,7 +130,6 @@ struct HTTP1Request: Sendable {
     }
 }
 
-/// An HTTP/1.1 answer.
 struct HTTP1Answer: Sendable {
     var status: Int
     var body: [UInt8]

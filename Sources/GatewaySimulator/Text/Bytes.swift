@@ -84,7 +84,7 @@ enum Words {
             | UInt64(bytes[index &+ 3]) << 24
     }
 
-    /// Every byte the same.
+    /// Eight copies of the byte.
     @inline(__always)
     static func all(_ byte: UInt8) -> UInt64 { ones &* UInt64(byte) }
 

@@ -30,7 +30,6 @@ enum FormFields {
     }
 }
 
-/// Hexadecimal digits.
 enum HexNibble {
     /// The value of a digit of either case; nil for any other byte.
     @inline(__always)

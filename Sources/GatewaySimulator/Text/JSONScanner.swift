@@ -53,7 +53,6 @@ struct JSONScanner {
         guard peek() == nil else { throw Fault(position: position) }
     }
 
-    /// Takes a string.
     mutating func string() throws(Fault) -> Text {
         try expect(UInt8(ascii: "\""))
         let start = position
@@ -115,7 +114,6 @@ struct JSONScanner {
         }
     }
 
-    /// Takes any value.
     mutating func skipValue(depth: Int = 0) throws(Fault) {
         switch peek() {
         case UInt8(ascii: "\""): _ = try string()

@@ -111,7 +111,6 @@ public struct APNsFeedbackEntry: Sendable, Hashable {
     /// When the gateway found that the app is gone, in seconds since 1970; a registration since then stands.
     public var since: Int64
 
-    /// Makes an entry.
     public init(token: String, since: Int64) {
         self.token = token
         self.since = since

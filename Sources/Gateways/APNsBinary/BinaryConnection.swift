@@ -103,7 +103,6 @@ final class BinaryConnection: ChannelInboundHandler {
         context.fireChannelWritabilityChanged()
     }
 
-    /// Lets time pass.
     func tick() {
         perform(.acknowledged(acknowledged))
         perform(.tick)

@@ -230,7 +230,6 @@ extension BinaryConnectionState {
         case breaking
         /// Was told to end, or the gateway said its last word: nothing more is written or read.
         case ending
-        /// Is gone.
         case closed
     }
 
@@ -242,7 +241,7 @@ extension BinaryConnectionState {
         case sent([(message: Message, bytes: Int)])
         /// The gateway's host has acknowledged the stream up to there.
         case acknowledged(UInt64)
-        /// The gateway said something.
+        /// Bytes from the gateway.
         case received([UInt8])
         /// Time passes; to be told several times in each window of silence, and reads must happen in between.
         case tick
@@ -250,7 +249,6 @@ extension BinaryConnectionState {
         case drain
         /// Something went wrong in it, and it is being closed.
         case broken
-        /// The connection is gone.
         case closed
     }
 

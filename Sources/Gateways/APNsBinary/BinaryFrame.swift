@@ -91,7 +91,6 @@ struct BinaryErrorPacket: Sendable, Hashable {
     /// The notification that is wrong, or, with ``shutdown``, the last one that was taken.
     var identifier: UInt32
 
-    /// Nothing was wrong.
     static let noErrors: UInt8 = 0
     /// The gateway is to be maintained: "the last notification that was successfully sent" is named.
     static let shutdown: UInt8 = 10
@@ -117,7 +116,6 @@ struct BinaryErrorDecoder: Sendable {
     /// Whether a packet has begun and is not complete.
     var isTorn: Bool { !bytes.isEmpty && bytes.count < Self.length }
 
-    /// Takes the next bytes.
     mutating func read(_ piece: some Sequence<UInt8>) -> Reading {
         for byte in piece where bytes.count < Self.length { bytes.append(byte) }
         guard let command = bytes.first else { return .incomplete }

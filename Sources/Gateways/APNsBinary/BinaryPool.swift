@@ -289,7 +289,7 @@ struct SendAhead: Sendable {
 
     private let most: Int
     private var taken = 0
-    /// How many messages now.
+    /// The window now, in messages.
     private(set) var limit: Int
 
     /// - Parameter most: the largest window.
@@ -298,7 +298,6 @@ struct SendAhead: Sendable {
         limit = self.most
     }
 
-    /// Messages were taken.
     mutating func taken(_ number: Int) {
         taken = min(taken + number, most)
         limit = max(limit, min(most, taken * 2))

@@ -20,7 +20,6 @@ public struct AnswerRow: Sendable, Hashable {
 
     /// The gateway that answers so.
     public var gateway: AnswerGateway
-    /// How the answer arrives.
     public var source: Source
     /// The HTTP status; 0 where there is none, and for every status that has no row of its own.
     public var status: Int16
@@ -130,7 +129,6 @@ extension AnswerGateway {
 
 /// What an answer says about the push token that it was given for.
 public enum TokenRule: String, Sendable, Hashable, Codable {
-    /// Nothing.
     case none
     /// The token is dead.
     case invalid
@@ -149,7 +147,6 @@ extension TokenRule {
 
 /// What an answer means for all messages of the application.
 public enum ApplicationEffect: String, Sendable, Hashable, Codable {
-    /// Nothing.
     case none
     /// Each of them would be refused: stop sending and tell the operator.
     case stop

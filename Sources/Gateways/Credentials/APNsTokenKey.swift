@@ -74,7 +74,7 @@ public struct APNsTokenKey: Sendable, CustomStringConvertible, CustomReflectable
     /// The ids without the key's material.
     public var description: String { "APNs key \(keyID) of team \(teamID)" }
 
-    /// Nothing of the material.
+    /// Shows nothing of the material.
     public var customMirror: Mirror { Mirror(self, children: []) }
 
     /// A provider token with the given time of issue, in seconds since 1970.

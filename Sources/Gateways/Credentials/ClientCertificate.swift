@@ -15,7 +15,6 @@ import Foundation
 public struct ClientCertificate: Sendable, CustomStringConvertible, CustomReflectable {
     /// The certificate, then those that signed it as far as the file has them.
     public let certificateChain: [NIOSSLCertificate]
-    /// The certificate's key.
     public let privateKey: NIOSSLPrivateKey
     /// The name of the subject, for people.
     public let name: String
@@ -122,7 +121,7 @@ public struct ClientCertificate: Sendable, CustomStringConvertible, CustomReflec
     /// Name and fingerprint, nothing of the key.
     public var description: String { "certificate \"\(name)\" (\(fingerprint.prefix(16)))" }
 
-    /// Nothing of the material.
+    /// Shows nothing of the material.
     public var customMirror: Mirror { Mirror(self, children: []) }
 
     /// The key and the number of the certificate that it belongs to: of several that which is good now, and the longest.
@@ -306,12 +305,10 @@ public struct SealedCertificate: Sendable, CustomStringConvertible, CustomReflec
         var passphrase: String
     }
 
-    /// The file.
     public let pkcs12: [UInt8]
     /// Its passphrase, "" for none.
     public let passphrase: String
 
-    /// Puts both together.
     public init(pkcs12: [UInt8], passphrase: String) {
         self.pkcs12 = pkcs12
         self.passphrase = passphrase
@@ -331,9 +328,9 @@ public struct SealedCertificate: Sendable, CustomStringConvertible, CustomReflec
         (try? JSONEncoder().encode(Fields(pkcs12: Data(pkcs12), passphrase: passphrase))).map(Array.init) ?? []
     }
 
-    /// Nothing of both.
+    /// Shows neither file nor passphrase.
     public var description: String { "APNs certificate" }
 
-    /// Nothing of both.
+    /// Shows neither file nor passphrase.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

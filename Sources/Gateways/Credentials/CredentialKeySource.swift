@@ -11,7 +11,6 @@ public struct CredentialKeySource: Sendable, Hashable {
     /// The name under which systemd hands the key over (`LoadCredential=pushmta-credential-key:…`).
     public static let systemdName = "pushmta-credential-key"
 
-    /// The file.
     public let path: String
     /// Whether systemd has put it there, so that nobody can write to it.
     public let isSystemds: Bool
@@ -29,7 +28,6 @@ public struct CredentialKeySource: Sendable, Hashable {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
     }
 
-    /// Reads the keys.
     public func load() throws(CredentialKeyError) -> CredentialKeyring {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
             let user = ProcessInfo.processInfo.userName
@@ -68,7 +66,6 @@ public struct CredentialKeyError: Error, Sendable, Hashable, CustomStringConvert
     /// What is wrong with which file, and what to do.
     public let description: String
 
-    /// Describes what is wrong.
     public init(_ description: String) {
         self.description = description
     }

@@ -23,7 +23,7 @@ public enum GatewayCredential: Sendable, CustomStringConvertible, CustomReflecta
         }
     }
 
-    /// Nothing of the material.
+    /// Shows nothing of the material.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -86,7 +86,7 @@ public struct FCMProjectKey: Sendable, CustomStringConvertible, CustomReflectabl
     /// What it is, without the key.
     public var description: String { "project key" }
 
-    /// Nothing of the key.
+    /// Shows nothing of the key.
     public var customMirror: Mirror { Mirror(self, children: []) }
 
     /// The value of the field `Authorization`.
@@ -120,7 +120,6 @@ public struct GatewayCredentialError: Error, Sendable, Hashable, CustomStringCon
     /// Which credential, what is wrong, and what to do.
     public let message: String
 
-    /// Makes an error.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message

@@ -59,7 +59,7 @@ public enum GoogleAccount: Sendable, CustomStringConvertible, CustomReflectable 
         }
     }
 
-    /// Nothing of the material.
+    /// Shows nothing of the material.
     public var customMirror: Mirror { Mirror(self, children: []) }
 
     /// Checks that the settings of this host allow what the account reads, and where it asks for tokens.
@@ -93,7 +93,6 @@ public struct TokenSourcePolicy: Sendable, Hashable {
     /// Whether Google's metadata server may be asked.
     public let allowsMetadataServer: Bool
 
-    /// What the settings say.
     public init(_ settings: TokenSourceSettings) {
         folder = settings.tokenPath
         addresses = settings.tokenURLs.split { $0 == ";" || $0.isWhitespace }.map(String.init)
@@ -168,7 +167,7 @@ public struct TokenSourcePolicy: Sendable, Hashable {
         return FileManager.default.contents(atPath: real).map(Array.init)
     }
 
-    /// Tokens have some kilobytes.
+    /// Tokens are a few kilobytes.
     private static let largestFile = 65_536
 
     private static func withSlash(_ folder: String) -> String { folder.hasSuffix("/") ? folder : folder + "/" }
@@ -382,6 +381,6 @@ public struct MetadataAccount: Sendable {
         self.account = account
     }
 
-    /// What google-auth asks, too.
+    /// google-auth asks the same address.
     static let server = "http://metadata.google.internal"
 }

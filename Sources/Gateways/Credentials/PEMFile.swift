@@ -69,7 +69,7 @@ struct PEMFile {
 enum ByteOrderMark {
     private static let utf8: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    /// The bytes behind it.
+    /// The bytes after the mark; all of them if there is none.
     static func dropped(_ bytes: [UInt8]) -> [UInt8] {
         bytes.starts(with: utf8) ? Array(bytes.dropFirst(utf8.count)) : bytes
     }

@@ -11,9 +11,7 @@ enum PKCS12File {
     /// All rounds of all keys of one file together: exported files have some thousand each, Windows takes 600,000 at most.
     static let mostRounds = 2_000_000
 
-    /// What a file holds.
     struct Contents {
-        /// Private keys.
         var privateKeys: [PEMDocument] = []
         /// Certificates in DER, in the file's order.
         var certificates: [[UInt8]] = []

@@ -78,7 +78,7 @@ public struct ServiceAccount: Sendable, CustomStringConvertible, CustomReflectab
     /// The account's address without its material.
     public var description: String { "service account \(clientEmail) of project \(projectID)" }
 
-    /// Nothing of the material.
+    /// Shows nothing of the material.
     public var customMirror: Mirror { Mirror(self, children: []) }
 
     /// A grant that the token endpoint exchanges for an access token (RFC 7523), made at the given time in seconds since

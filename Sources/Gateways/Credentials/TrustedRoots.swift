@@ -42,7 +42,6 @@ public struct TrustedRoots: Sendable {
         )
     }
 
-    /// How many there are.
     public var count: Int { fingerprints.count }
 
     /// Whether Apple's root is among them.

@@ -274,14 +274,12 @@ struct LegacyQueue {
         messages += request.rows.count
     }
 
-    /// Takes the first one.
     mutating func popFirst() -> LegacyRequest? {
         guard let first = requests.popFirst() else { return nil }
         messages -= first.rows.count
         return first
     }
 
-    /// Takes all.
     mutating func takeAll() -> [LegacyRequest] {
         defer { self = LegacyQueue() }
         return Array(requests)
@@ -302,7 +300,6 @@ struct LegacyReachability {
         backOff = BackOff(initial: first, maximum: max(first, .milliseconds(maximumMilliseconds)), floor: first / 2)
     }
 
-    /// A connection came about.
     mutating func connected() {
         isReachable = true
         backOff.reset()

@@ -9,7 +9,6 @@ struct LegacyAnswer: Sendable, Equatable {
     enum Result: Sendable, Equatable {
         /// It was taken; `canonical` is the token that is wanted instead.
         case accepted(messageID: String?, canonical: String?)
-        /// It was not taken.
         case refused(reason: String)
         /// Nothing that could be understood.
         case unreadable

@@ -229,7 +229,6 @@ extension MessageAttributes {
     public struct HeaderField: Sendable, Hashable {
         /// Its name, in lower case.
         public let name: String
-        /// Its value.
         public let value: String
         /// Whether it is another one every second, so that it would only crowd the table of a connection.
         public let isVolatile: Bool

@@ -7,10 +7,10 @@ struct AuthorizationToken: Sendable, Hashable, CustomStringConvertible, CustomRe
     /// The value of the header `authorization`.
     var authorization: String
 
-    /// The generation only.
+    /// Shows the generation only.
     var description: String { "token \(generation)" }
 
-    /// Nothing of the token.
+    /// Shows nothing of the token.
     var customMirror: Mirror { Mirror(self, children: []) }
 }
 

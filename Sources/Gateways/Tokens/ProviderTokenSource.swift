@@ -107,7 +107,6 @@ struct ProviderTokenState: Sendable {
         case needed(now: Int64)
         /// APNs called the token of this generation expired.
         case rejected(generation: Int, now: Int64)
-        /// A token was signed.
         case signed(issuedAt: Int64)
     }
 

@@ -56,7 +56,6 @@ public struct WireField: Sendable, Hashable {
     /// The value; ``GatewayExchange/hidden`` where it is a secret.
     public var value: String
 
-    /// Makes a field.
     public init(_ name: String, _ value: String) {
         self.name = name
         self.value = value
@@ -79,11 +78,9 @@ public struct GatewayExchange: Sendable {
     public var tokenHash: String
     /// The request's header fields, in their order.
     public var requestFields: [WireField]
-    /// The request's body.
     public var requestBody: [UInt8]
     /// The answer's header fields, `:status` first; empty without an answer.
     public var answerFields: [WireField]
-    /// The answer's body.
     public var answerBody: [UInt8]
     /// Why there is no answer; nil if there is one.
     public var failure: String?

@@ -27,7 +27,6 @@ public struct TraceMask: Sendable {
     /// Whether texts are shown as they are; secrets and push tokens are not there all the same.
     private let showsAll: Bool
 
-    /// Makes a mask.
     public init(showsAll: Bool = false) {
         self.showsAll = showsAll
     }
@@ -130,7 +129,6 @@ extension TraceMask {
 public struct MaskedExchange: Sendable, Equatable {
     /// The request's header fields, in their order.
     public var requestFields: [WireField]
-    /// The request's body.
     public var requestBody: String
     /// The answer's header fields; empty without an answer.
     public var answerFields: [WireField]

@@ -360,7 +360,6 @@ struct StreamSlot {
     /// One that has no room here, or is that of a body that is cut: it is counted down.
     static let longLength = UInt16.max - 1
 
-    /// No stream.
     init() {
         ownHash = 0
         ownLength = 0

@@ -45,7 +45,7 @@ public struct ConnectionSetSize: Sendable {
         case noGain = "no gain"
         /// The server wanted fewer.
         case backedOff = "backed off"
-        /// They were not used.
+        /// Some connections were not used.
         case unused
     }
 
@@ -149,7 +149,7 @@ public struct ConnectionSetSize: Sendable {
     public let maximum: Int
     /// How many there should be.
     public private(set) var target: Int
-    /// Why.
+    /// Why the target is what it is.
     public private(set) var reason = Reason.start
     /// Requests a second in the last period; 0 before the first.
     public private(set) var rate = 0.0

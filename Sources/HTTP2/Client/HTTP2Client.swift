@@ -130,7 +130,6 @@ public final class HTTP2Client: Sendable {
         try? await promise.futureResult.get()
     }
 
-    /// The client's figures now.
     public func status() async -> HTTP2ClientStatus? {
         let pool = pool
         return try? await eventLoop.submit { pool.value.status }.get()
@@ -198,7 +197,6 @@ public struct HTTP2Completion: Sendable {
 
 /// How one request ended, by what may safely be done next (RFC 9113 section 8.7).
 public enum HTTP2Result: Sendable {
-    /// The server answered.
     case response(HTTP2Response)
     /// The server did not process the request: it may be sent again without a duplicate.
     case unprocessed(HTTP2Failure)
@@ -335,7 +333,6 @@ public struct HTTP2TLS: Sendable {
 public struct HTTP2TLSIdentity: Sendable {
     /// The certificate, then those that signed it.
     public let certificateChain: [NIOSSLCertificate]
-    /// The certificate's key.
     public let privateKey: NIOSSLPrivateKey
 
     public init(certificateChain: [NIOSSLCertificate], privateKey: NIOSSLPrivateKey) {

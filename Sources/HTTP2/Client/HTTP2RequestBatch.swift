@@ -53,7 +53,6 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
     /// Whether each request has a path of its own; otherwise it is among the shared fields.
     let hasOwnPaths: Bool
 
-    /// The number of requests.
     public private(set) var count = 0
 
     /// Makes an empty batch.

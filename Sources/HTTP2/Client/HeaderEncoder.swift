@@ -205,7 +205,7 @@ struct HeaderTable {
     /// In a table of less the fields of one request would push each other out, and come in anew with each: then it stays empty.
     private static let leastSize = 1_024
 
-    /// That of `:path`.
+    /// The index of `:path` in the static table.
     static let pathNumber = 4
 
     /// What was sent, the latest at the end.

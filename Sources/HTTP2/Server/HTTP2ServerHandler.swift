@@ -106,7 +106,6 @@ public protocol HTTP2ServerDelegate: AnyObject {
     func opened(_ connection: HTTP2ServerConnection)
     /// Complete requests: one call for all that one read brought. Answers given inside are flushed afterwards.
     func received(_ connection: HTTP2ServerConnection, requests: [HTTP2ServerRequest])
-    /// The connection is gone.
     func closed(_ connection: HTTP2ServerConnection)
 }
 

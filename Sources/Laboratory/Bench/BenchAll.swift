@@ -4,7 +4,6 @@ import Foundation
 import PushCore
 import Store
 
-/// `pushmta-lab bench all`.
 struct BenchAllCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "all",
@@ -149,7 +148,6 @@ struct BenchAll: Sendable {
 
 /// What all benches together found.
 struct BenchAllReport: BenchReport {
-    /// One figure.
     struct Row: Sendable {
         let name: String
         let value: Double
@@ -158,7 +156,6 @@ struct BenchAllReport: BenchReport {
         let isComplete: Bool
     }
 
-    /// Where they ran.
     let machine: BenchMachine
     /// PostgreSQL's settings that decide about durability.
     var database: [(name: String, value: String)] = []
@@ -168,7 +165,6 @@ struct BenchAllReport: BenchReport {
         self.machine = machine
     }
 
-    /// Adds a figure.
     mutating func add(_ name: String, _ value: Double, _ unit: String, _ words: String, _ isComplete: Bool) {
         rows.append(Row(name: name, value: value, unit: unit, words: words, isComplete: isComplete))
     }
@@ -272,7 +268,6 @@ struct BenchMachine: Sendable {
     /// The same in short.
     let line: String
 
-    /// This machine.
     static func this() async throws -> BenchMachine {
         let cores = ProcessInfo.processInfo.activeProcessorCount
         let memory = ProcessInfo.processInfo.physicalMemory >> 30

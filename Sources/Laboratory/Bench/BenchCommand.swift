@@ -3,7 +3,6 @@ import ArgumentParser
 import Foundation
 import PushCore
 
-/// `pushmta-lab bench`.
 package struct BenchCommand: AsyncParsableCommand {
     package init() {}
 
@@ -18,7 +17,6 @@ package struct BenchCommand: AsyncParsableCommand {
     )
 }
 
-/// What a bench found.
 protocol BenchReport: Sendable {
     /// The figures for people.
     var text: String { get }
@@ -54,7 +52,6 @@ extension BenchCommand {
     }
 }
 
-/// `pushmta-lab bench delivery`.
 struct BenchDeliveryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delivery",
@@ -172,7 +169,6 @@ struct BenchDeliveryCommand: AsyncParsableCommand {
     }
 }
 
-/// `pushmta-lab bench message`.
 struct BenchMessageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "message",
@@ -237,7 +233,6 @@ struct BenchMessageCommand: AsyncParsableCommand {
     }
 }
 
-/// `pushmta-lab bench http2`.
 struct BenchHTTP2Command: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "http2",

@@ -3,7 +3,6 @@ import ProcessProtocol
 
 /// The processes of a bench and what they use.
 struct BenchProcesses: Sendable {
-    /// Where they run.
     let site: TestSite
 
     private var supervisors: [ProcessRecord] { ([site.host] + site.others).compactMap(\.supervisor.running) }

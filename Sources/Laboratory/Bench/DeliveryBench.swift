@@ -11,11 +11,9 @@ struct DeliveryBench: Sendable {
     /// So long without a single resolved message means that something is wrong.
     private static let timeout = Duration.seconds(120)
 
-    /// Where everything runs.
     let site: TestSite
     /// The database to use; `nil`: the site's own cluster.
     let database: String?
-    /// The number of messages.
     let messages: Int64
     /// The way of the messages.
     let route: TestRoute

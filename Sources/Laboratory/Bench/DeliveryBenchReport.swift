@@ -10,7 +10,6 @@ struct DeliveryBenchReport: BenchReport {
     let messages: Int64
     /// Those that the gateway was told to refuse.
     let refused: Int64
-    /// The simulator's counts.
     let count: SimulatorCount
     /// When each stage was reached.
     let stages: DeliveryStages
@@ -26,7 +25,7 @@ struct DeliveryBenchReport: BenchReport {
     let readers: Int
     /// How often all of them together have read.
     let reads: Int64
-    /// The hosts that sent.
+    /// How many hosts sent.
     let hosts: Int
     /// Requests that the gateway's project took a minute; nil: any number.
     let quota: Int?
@@ -55,7 +54,6 @@ struct DeliveryBenchReport: BenchReport {
 
     private func microseconds(_ seconds: Double) -> Double { seconds * 1_000_000 / Double(messages) }
 
-    /// The figures for programs.
     var cell: Cell {
         .object([
             ("messagesPerSecond", .number(messagesPerSecond)),
@@ -80,7 +78,6 @@ struct DeliveryBenchReport: BenchReport {
         ])
     }
 
-    /// The figures for people.
     var text: String {
         var table = Table(["process", "cpu_s", "us_per_message"])
         for use in cpu { table.add([.text(use.name), .number(use.seconds), .number(microseconds(use.seconds))]) }

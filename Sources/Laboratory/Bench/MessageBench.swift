@@ -6,9 +6,7 @@ import Store
 
 /// Measures transactional messages from their call to the gateway, everything on this machine.
 struct MessageBench: Sendable {
-    /// Where everything runs.
     let site: TestSite
-    /// The number of messages.
     let messages: Int
     /// Sessions of the database that share them; each call is a transaction of its own.
     let sessions: Int
@@ -271,7 +269,6 @@ struct MessageBenchReport: BenchReport {
     /// Whether each arrived, once.
     var isComplete: Bool { fromCall.count == messages && arrivals == messages }
 
-    /// The figures for programs.
     var cell: Cell {
         .object([
             ("messages", Cell(messages)), ("sessions", Cell(sessions)), ("batch", Cell(batch)),
@@ -285,7 +282,6 @@ struct MessageBenchReport: BenchReport {
         ])
     }
 
-    /// The figures for people.
     var text: String {
         var table = Table(["ms", "p50", "p90", "p99", "max"])
         for (name, values) in [("a call", calls), ("call to gateway", fromCall), ("commit to gateway", fromCommit)] {

@@ -5,7 +5,6 @@ import LaboratoryStore
 import PushCore
 import Store
 
-/// `pushmta-lab bench prepare`.
 struct BenchPrepareCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prepare",
@@ -37,7 +36,6 @@ struct BenchPrepareCommand: AsyncParsableCommand {
 
 /// Measures the preparation of a delivery with a filter.
 struct PrepareBench: Sendable {
-    /// Where everything runs.
     let site: TestSite
     /// How many there are to choose from.
     let subscriptions: Int64
@@ -118,7 +116,6 @@ struct PrepareBenchReport: BenchReport {
     /// Whether as many were chosen as the filter has to choose, but for the last of 56.
     var isComplete: Bool { abs(target - subscriptions * 11 / 56) <= 11 }
 
-    /// The figures for programs.
     var cell: Cell {
         .object([
             ("subscriptions", .integer(subscriptions)), ("target", .integer(target)), ("seconds", .number(seconds)),
@@ -126,7 +123,6 @@ struct PrepareBenchReport: BenchReport {
         ])
     }
 
-    /// The figures for people.
     var text: String {
         String(
             format: "%lld of %lld subscriptions chosen by a filter and prepared in %.2f s; CPU %.2f s, WAL %.1f MiB",

@@ -5,7 +5,6 @@ import LaboratoryStore
 import PushCore
 import Store
 
-/// `pushmta-lab bench web`.
 struct BenchWebCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "web",
@@ -41,7 +40,6 @@ struct BenchWebCommand: AsyncParsableCommand {
 
 /// Measures the web process with `wrk`, and nginx beside it in the same run.
 struct WebBench: Sendable {
-    /// Where everything runs.
     let site: TestSite
     /// The connections that wrk keeps open.
     let connections: Int
@@ -199,7 +197,6 @@ struct WebBench: Sendable {
 
 /// What a bench of the web process measured.
 struct WebBenchReport: BenchReport {
-    /// One kind of request.
     struct Row: Sendable {
         /// What was asked for.
         let name: String
@@ -251,7 +248,6 @@ struct WebBenchReport: BenchReport {
     /// Whether every answer was 200.
     var isComplete: Bool { rows.allSatisfy { $0.failed == 0 } }
 
-    /// The figures for programs.
     var cell: Cell {
         .object([
             ("connections", Cell(connections)), ("seconds", Cell(seconds)), ("complete", .flag(isComplete)),
@@ -259,7 +255,6 @@ struct WebBenchReport: BenchReport {
         ])
     }
 
-    /// The figures for people.
     var text: String {
         table.text
             + "\n\(connections) connections, \(seconds) s each; the web process had at most \(residentBytes >> 20) MiB in RAM."

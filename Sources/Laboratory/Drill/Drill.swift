@@ -105,7 +105,6 @@ enum DrillNeed: Sendable, Equatable {
     }
 }
 
-/// Every drill there is.
 enum DrillCatalog {
     /// The word for every drill.
     static let everything = "all"

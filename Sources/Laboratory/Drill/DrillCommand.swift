@@ -3,7 +3,6 @@ import ArgumentParser
 import Foundation
 import PushCore
 
-/// `pushmta-lab drill`.
 package struct DrillCommand: AsyncParsableCommand {
     package init() {}
 
@@ -14,7 +13,6 @@ package struct DrillCommand: AsyncParsableCommand {
     )
 }
 
-/// `pushmta-lab drill list`.
 struct DrillListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List the drills.")
 
@@ -34,7 +32,6 @@ struct DrillListCommand: AsyncParsableCommand {
     }
 }
 
-/// `pushmta-lab drill run`.
 struct DrillRunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",

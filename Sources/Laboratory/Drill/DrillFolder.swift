@@ -134,7 +134,6 @@ enum AppendedFile {
 
 /// Where file systems are mounted, in the words of `/proc/self/mounts`.
 struct MountList: Sendable {
-    /// The mount points.
     let points: [String]
 
     /// Reads the list: a line each, whose second word is the mount point with blanks as octal numbers.

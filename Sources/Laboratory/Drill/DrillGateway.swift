@@ -14,7 +14,6 @@ struct DrillGateway: Sendable {
     /// Further words of its command line.
     var arguments: [String] = []
 
-    /// Its command line.
     var commandLine: [String] {
         [
             "--latency", String(latencyMilliseconds), "--max-streams", String(streams), "--host", host, "--threads",
@@ -66,10 +65,8 @@ struct ExternalGateway: Sendable, Equatable {
 
 /// What the simulated gateways do wrong, as their control port takes it. It replaces whatever they did before.
 struct GatewayPlan: Sendable {
-    /// Both gateways.
     static let both = ["apns", "fcm"]
 
-    /// Milliseconds until an answer.
     var latencyMilliseconds: Int64 = 50
     /// The faults, by the names of the control port.
     var faults: [(String, Cell)] = []
@@ -108,11 +105,9 @@ struct GatewayPlan: Sendable {
 struct GatewayCounts: Sendable, Decodable {
     /// What came during an outage, in each of its seconds.
     struct Outage: Sendable, Decodable {
-        /// Requests.
         var requests: [Int64]
         /// Connections.
         var dials: [Int64]
-        /// Requests for access tokens.
         var tokenRequests: [Int64]
 
         enum CodingKeys: String, CodingKey {
@@ -121,7 +116,6 @@ struct GatewayCounts: Sendable, Decodable {
         }
     }
 
-    /// One gateway's counts.
     struct Gateway: Sendable, Decodable {
         /// Pushes that were accepted, each time.
         var accepted: Int64
@@ -129,7 +123,6 @@ struct GatewayCounts: Sendable, Decodable {
         var rejected: [String: Int64]
         /// Streams that were refused, or disowned by a GOAWAY.
         var refused: Int64
-        /// GOAWAY frames.
         var goaways: Int64
         /// Connections that were reset.
         var resets: Int64

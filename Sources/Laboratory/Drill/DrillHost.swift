@@ -17,7 +17,6 @@ struct DrillHost: Sendable {
     /// The settings that it was made with.
     let settings: Settings
 
-    /// The folder.
     var folder: String { place.folder }
     /// The folder of the journals.
     var journalFolder: String { settings.mta.workingPath }
@@ -243,7 +242,6 @@ extension DrillSite {
     }
 }
 
-/// The signals of drills.
 enum DrillSignal {
     /// Ends a process that cannot do anything about it.
     static let kill = SIGKILL

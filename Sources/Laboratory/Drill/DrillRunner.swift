@@ -6,7 +6,6 @@ import Synchronization
 
 /// Runs one drill from its site's first folder to its result.
 struct DrillRunner: Sendable {
-    /// The drill.
     let drill: any Drill
     /// What the caller asked for.
     let options: DrillOptions
@@ -101,7 +100,6 @@ struct DrillEnd: Sendable {
     /// How long children whose supervisor is gone may take to end by themselves.
     private static let orphanLimit = Duration.seconds(60)
 
-    /// The drill's site.
     let site: DrillSite
 
     /// Every supervisor lives until it is asked to end, and has left no zombie.
@@ -192,7 +190,6 @@ struct DrillOptions: Sendable {
 
 /// What a drill ended with: the line that it prints.
 struct DrillResult: Sendable, Equatable {
-    /// The drill's name.
     var drill: String
     /// The seed, with which it can be repeated; at most `Int64.max`, as no larger one is taken from the command line.
     var seed: UInt64

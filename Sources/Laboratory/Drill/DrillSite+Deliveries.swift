@@ -116,7 +116,6 @@ extension DrillSite {
 
 /// A delivery of a drill.
 struct DrillDelivery: Sendable, Equatable {
-    /// Its id.
     let id: Int64
     /// What becomes of its ambiguous messages.
     let policy: AmbiguityPolicy

@@ -115,10 +115,9 @@ struct DrillFault: Sendable {
     let streams: Int64
     /// The connections that a child can have had then, those to the gateway that had most; `nil` if the gateways did not tell.
     let connections: Int64?
-    /// When it was done.
     let moment: ContinuousClock.Instant
 
-    /// Whether it counts.
+    /// Whether enough streams were open.
     var counts: Bool { streams >= Self.leastStreams }
 }
 
@@ -127,7 +126,6 @@ struct FaultMiss: Error, CustomStringConvertible {
     /// What was missed.
     let description: String
 
-    /// A miss, in words.
     init(_ description: String) {
         self.description = description
     }

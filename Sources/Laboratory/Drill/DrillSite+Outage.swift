@@ -118,7 +118,6 @@ final class RateMeter: Sendable {
         }
     }
 
-    /// Adds a sample.
     func add(_ sample: Sample) {
         samples.withLock { $0.append(sample) }
     }

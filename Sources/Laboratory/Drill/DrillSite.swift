@@ -25,7 +25,6 @@ final class DrillSite: Sendable {
         var endings: [@Sendable () async -> Void] = []
     }
 
-    /// The drill's name.
     let name: String
     /// What the caller asked for.
     let options: DrillOptions
@@ -33,7 +32,6 @@ final class DrillSite: Sendable {
     let messages: Int64
     /// The folder of hosts, logs, records.
     let folder: String
-    /// The product's programs.
     let programs: Executables
     /// The simulator's process; not started with another gateway.
     let simulator: TestSimulator
@@ -62,9 +60,7 @@ final class DrillSite: Sendable {
         }
     }
 
-    /// The seed.
     var seed: UInt64 { options.seed }
-    /// The database's server.
     var cluster: PrivateCluster { state.withLock { $0.cluster } }
     /// The hosts, in the order in which they were added.
     var hosts: [DrillHost] { state.withLock { $0.hosts } }
@@ -72,7 +68,6 @@ final class DrillSite: Sendable {
     var deliveries: [DrillDelivery] { state.withLock { $0.deliveries } }
     /// The simulator's control port; `nil` before its start, and with another gateway.
     var control: SimulatorControl? { state.withLock { $0.control } }
-    /// The faults so far.
     var faults: [DrillFault] { state.withLock { $0.faults } }
     /// The file that the gateways record each push in.
     var recordFile: String { options.gateway?.recordFile ?? folder + "/record.jsonl" }
@@ -273,7 +268,6 @@ extension DrillSite {
 struct DrillRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// Starts at a seed.
     init(seed: UInt64) {
         state = seed
     }
@@ -289,10 +283,8 @@ struct DrillRandom: RandomNumberGenerator, Sendable {
 
 /// A drill that cannot go on: what it waited for did not come, or a part of the site does not work.
 struct DrillFailure: Error, CustomStringConvertible {
-    /// What happened.
     let description: String
 
-    /// Describes a failure.
     init(_ description: String) {
         self.description = description
     }

@@ -6,7 +6,6 @@ import SystemPackage
 
 /// The wall clock of one host, or of the database's host, is wrong by up to ten minutes and steps.
 struct ClockDrill: Drill {
-    /// Whose clock.
     enum Place: String, Sendable {
         /// One of two hosts.
         case host
@@ -14,7 +13,6 @@ struct ClockDrill: Drill {
         case database
     }
 
-    /// Whose clock it is.
     let place: Place
 
     var name: String { "clock-\(place.rawValue)" }

@@ -167,18 +167,15 @@ struct ControlledDelivery: Sendable {
     /// An order must have taken effect within so many seconds.
     static let limit = 1.0
 
-    /// The delivery.
     let delivery: DrillDelivery
     /// Recognises its messages.
     let codec: MessageIDCodec
     /// Whether it is paused now.
     private(set) var isPaused = false
-    /// Whether it was stopped.
     private(set) var isStopped = false
     /// The orders that held it back, and until when, in seconds since 1970.
     private(set) var quiet: [(order: Double, end: Double)] = []
 
-    /// A delivery that runs.
     init(_ delivery: DrillDelivery, codec: MessageIDCodec) {
         self.delivery = delivery
         self.codec = codec

@@ -6,7 +6,6 @@ import Store
 
 /// The database's server is stopped and started again and again while messages are on the wire.
 struct PostgresStopDrill: Drill {
-    /// How it is stopped.
     let mode: PrivateClusterStop
 
     var name: String { "postgres-\(mode.rawValue)" }

@@ -6,7 +6,6 @@ import Foundation
 /// So a host can be cut off from the database while it still sends. A bridge stands for the switch of each of the two networks;
 /// this machine has the first address in both, where the database's server and the simulator listen.
 struct DrillNetwork: Sendable {
-    /// The number of hosts.
     let hostCount: Int
     /// What tells this network's devices and namespaces from those of others on the machine: eight hexadecimal digits.
     private let mark: String

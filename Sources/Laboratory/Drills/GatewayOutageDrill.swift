@@ -14,7 +14,7 @@ struct GatewayOutageDrill: Drill {
     let promise =
         "failed 0, no attempt counted, at most 10 requests a second and application meanwhile, the old rate within 20 s"
     var needs: [DrillNeed] { [.networkNamespaces, .simulator] }
-    /// Each row is one.
+    /// Each row is one fault.
     var minimumFaults: Int { OutageRow.all.count }
     /// Of each application: for the time before the outage and until the rate is back.
     var messages: Int64 { OutageGateway.nominalRate * 75 }

@@ -18,13 +18,9 @@ struct OutageApplication: Sendable {
     /// Seconds in which it finds out that its gateway is silent: a PING after 15 s, and 15 s for its answer.
     private static let silenceSeconds = 31
 
-    /// Its name.
     let name: String
-    /// Its platform.
     let platform: Platform
-    /// Its gateway.
     let gateway: OutageGateway
-    /// Its delivery.
     let delivery: DrillDelivery
     /// The delivery to which single messages are added during the outage, by its day; `nil`: there are none.
     var singles: DrillDelivery?

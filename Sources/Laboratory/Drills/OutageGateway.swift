@@ -16,9 +16,7 @@ struct OutageGateway: Sendable {
     /// Seconds for which access tokens last where the endpoint of access tokens goes out: they have to be fetched anew meanwhile.
     static let tokenLifetime = 20
 
-    /// The row.
     let row: OutageRow
-    /// The process.
     let simulator: TestSimulator
     /// Where it listens.
     let report: SimulatorReport
@@ -67,7 +65,7 @@ struct OutageGateway: Sendable {
         }
     }
 
-    /// Goes out.
+    /// Begins the outage.
     func begin(seed: UInt64) async throws {
         for platform in row.platforms {
             switch row.action(platform) {
@@ -81,7 +79,7 @@ struct OutageGateway: Sendable {
         }
     }
 
-    /// Is back.
+    /// Ends the outage.
     func end(seed: UInt64) async throws {
         for platform in row.platforms {
             switch row.action(platform) {
@@ -175,7 +173,6 @@ struct OutageRow: Sendable {
 
     private static let silence = answer([("silence", .flag(true))], nil, 1)
 
-    /// Every row.
     static let all = [
         OutageRow(name: "unavailable", apns: reason("ServiceUnavailable"), fcm: reason("UNAVAILABLE")),
         OutageRow(

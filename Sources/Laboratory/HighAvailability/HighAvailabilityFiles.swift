@@ -4,7 +4,6 @@ import Foundation
 enum HighAvailabilityFiles {
     /// What is filled in, by the word between two @.
     struct Values: Sendable {
-        /// The servers' addresses.
         var servers: [String]
         /// The addresses of servers and clients, for `pg_hba.conf`.
         var network: String

@@ -16,7 +16,6 @@ final class HostTraffic: Sendable {
 
     private let samples = Mutex<[Int: [Sample]]>([:])
 
-    /// Nothing was sampled.
     init() {}
 
     /// Takes samples until the task is cancelled.
@@ -27,7 +26,6 @@ final class HostTraffic: Sendable {
         }
     }
 
-    /// Adds a sample.
     func add(_ sample: Sample, _ host: Int) {
         samples.withLock { $0[host, default: []].append(sample) }
     }

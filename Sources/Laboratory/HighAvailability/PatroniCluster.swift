@@ -116,7 +116,6 @@ struct PatroniCluster: Sendable {
         try await network.killProcesses(of: server) { $0 != spared }
     }
 
-    /// Ends everything.
     func stop() async {
         for server in 0..<Self.serverCount { try? await network.killProcesses(of: server) { _ in true } }
     }

@@ -133,7 +133,6 @@ struct PatroniRound: Sendable {
     let cluster: PatroniCluster
     let traffic: HostTraffic
 
-    /// The whole round.
     func run(_ fault: PatroniFault) async throws {
         try await untilAllSend(since: .now)
         let old = try await cluster.primary()

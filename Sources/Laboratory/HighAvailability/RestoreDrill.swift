@@ -111,7 +111,6 @@ struct ArchivedCluster: Sendable {
         try await runAsServer("/bin/mkdir", ["-m", "0700", archive])
     }
 
-    /// Makes the base backup.
     func makeBackup() async throws {
         try await cluster.run(
             "pg_basebackup",

@@ -213,7 +213,6 @@ struct DrillExceptions: Sendable {
     /// The ids of deliveries that are in no database any more.
     var forgotten: [MessageIDCodec] = []
 
-    /// None.
     init() {}
 }
 
@@ -229,15 +228,12 @@ struct ReconciliationEntry: Sendable, Equatable {
         case unexplained
     }
 
-    /// What is the matter.
     let kind: Kind
-    /// The delivery.
     let delivery: Int64
     /// The message; `nil`: the gateway's id belongs to no message.
     let sequence: Int32?
     /// The id at the gateway.
     let id: String
-    /// What was found.
     let what: String
 
     /// In one line.
@@ -256,10 +252,8 @@ struct GatewayTally: Sendable, Equatable {
     var first = 0.0
     var last = 0.0
 
-    /// Nothing was seen.
     init() {}
 
-    /// Counts a push.
     mutating func add(_ line: GatewayRecordLine) {
         if accepted + others == 0 { first = line.time }
         last = line.time

@@ -68,7 +68,6 @@ struct GatewayRecordLine: Sendable, Equatable {
     /// Whether the gateway took it; legacy FCM says within a 200 why it did not.
     var isAccepted: Bool { status == 200 && reason.isEmpty }
 
-    /// A line.
     init(id: String, status: Int, reason: String = "", time: Double = 0) {
         self.id = id
         self.status = status
@@ -85,7 +84,6 @@ final class RecordTail: Sendable {
         var accepted: Int64 = 0
     }
 
-    /// The file.
     let file: String
     /// What it held when the drill began; that belongs to others.
     let start: UInt64

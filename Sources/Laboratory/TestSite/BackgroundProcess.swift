@@ -20,7 +20,6 @@ struct BackgroundProcess: Sendable {
     let logFile: String
     /// Whether a new start keeps what the log holds.
     var appendsLog = false
-    /// How its runs ended.
     private let ends = ProcessEnds()
 
     /// Starts the process.
@@ -172,7 +171,6 @@ final class ProcessEnds: Sendable {
 
     private let states = Mutex<[Int32: State]>([:])
 
-    /// Nothing was started.
     init() {}
 
     /// A process was started; one before it with the same id is forgotten.
@@ -201,7 +199,7 @@ final class ProcessEnds: Sendable {
 
 /// What became of a process that was asked to end.
 enum ProcessStop: Sendable, Equatable {
-    /// It had ended before.
+    /// It had already ended.
     case wasGone
     /// It ended with exit status 0; or another run had started it, and nobody knows its exit status.
     case orderly

@@ -5,7 +5,6 @@ import SystemPackage
 
 /// Where the programs of this product are.
 struct Executables: Sendable {
-    /// Their folder.
     private let folder: String
 
     /// The programs in a folder; in that of this program if none is given.
@@ -103,7 +102,6 @@ enum ToolRun {
 struct SystemUser: Sendable, Equatable {
     /// The login name.
     let name: String
-    /// The numeric id.
     let userID: UInt32
     /// The id of the user's main group.
     let groupID: UInt32

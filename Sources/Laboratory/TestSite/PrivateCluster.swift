@@ -30,9 +30,7 @@ struct PrivateCluster: Sendable {
     /// Variables that the server's processes get.
     var environment: [String: String] = [:]
 
-    /// Where the data is.
     var data: String { dataFolder + "/data" }
-    /// The server's log.
     var log: String { dataFolder + "/postgres.log" }
     /// Whether the data is not beside the socket, which then lies in a folder that goes when the server is stopped.
     var hasOwnDataFolder: Bool { dataFolder != folder }
@@ -113,7 +111,6 @@ struct PrivateCluster: Sendable {
         try await run("createdb", connection + [name])
     }
 
-    /// Whether the server runs.
     func isRunning() async -> Bool {
         (try? await run("pg_ctl", ["status", "-D", data])) != nil
     }
@@ -286,7 +283,6 @@ struct FileOwnership: Sendable, Equatable {
     let owner: UInt32
     /// The numeric id of its group.
     let group: UInt32
-    /// Its permissions.
     let permissions: UInt32
 
     /// Looks at a path; `nil` if there is nothing.

@@ -12,9 +12,7 @@ struct Quickstart: Sendable {
     /// So long without a single resolved message means that something is wrong.
     private static let timeout = Duration.seconds(120)
 
-    /// Where everything runs.
     let site: TestSite
-    /// The number of messages.
     let messages: Int64
     /// Whether the result is a line of JSON and nothing else is shown.
     let json: Bool
@@ -145,7 +143,6 @@ struct Quickstart: Sendable {
 struct QuickstartResult: Sendable {
     /// The database's counts.
     let progress: DeliveryProgress
-    /// The simulator's counts.
     let count: SimulatorCount
     /// What the simulated devices have told the web process.
     let reports: FleetReport
@@ -159,9 +156,8 @@ struct QuickstartResult: Sendable {
     let database: String
     /// The base address of the web process.
     let web: String
-    /// The console.
     let console: SiteConsole
-    /// That of the supervisor's metrics.
+    /// The base address of the supervisor's metrics.
     let metrics: String
     /// The applications that devices can register with.
     let applications: [RegistrableApplication]

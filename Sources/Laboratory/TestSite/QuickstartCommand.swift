@@ -17,7 +17,6 @@ package struct QuickstartCommand: AsyncParsableCommand {
     )
 }
 
-/// `pushmta-lab quickstart run`.
 struct QuickstartRunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",

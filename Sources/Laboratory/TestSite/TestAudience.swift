@@ -18,11 +18,9 @@ struct TestAudience: Sendable {
         "android":{"title":"Hello","body":"The weather is fine."}}
         """
 
-    /// Where they are created.
     let store: Store
     /// The settings, for the key that seals credentials.
     let settings: Settings
-    /// The gateways.
     let simulator: SimulatorReport
     /// What every name begins with, so that test sites in one database do not meet.
     var prefix = Self.samplePrefix
@@ -169,7 +167,6 @@ struct TestRoute: Sendable, Hashable {
         }
     }
 
-    /// The connector.
     let connector: Connector
     /// What the connector proves itself with.
     let proof: Proof

@@ -4,7 +4,6 @@ import PushCore
 
 /// One host of the product on this machine: a folder with settings, key, journals and logs, and a supervisor.
 struct TestHost: Sendable {
-    /// The folder.
     let folder: String
     /// The programs that it runs.
     var programs: Executables
@@ -20,7 +19,6 @@ struct TestHost: Sendable {
     var settingsFile: String { folder + "/pushmta.yaml" }
     /// The key that seals the credentials.
     var keyFile: String { folder + "/credential.key" }
-    /// The journals.
     var journalFolder: String { folder + "/journal" }
 
     /// A host in `folder`; nothing is made or started.

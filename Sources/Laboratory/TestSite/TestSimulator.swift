@@ -12,7 +12,6 @@ struct TestSimulator: Sendable {
 
     /// Where it keeps its certificate authority, credentials and ports.
     let folder: String
-    /// The process.
     let process: BackgroundProcess
 
     /// A simulator whose state, log and record are in `site`'s folder; nothing is started.
@@ -114,7 +113,6 @@ struct SimulatorControl: Sendable {
 
 /// What the simulator prints when it is ready: where it listens and what it accepts.
 struct SimulatorReport: Sendable, Decodable, Equatable {
-    /// An address.
     struct Address: Sendable, Decodable, Equatable {
         let host: String
         let port: Int32
@@ -142,7 +140,6 @@ struct SimulatorReport: Sendable, Decodable, Equatable {
     struct FCMLegacyCredentials: Sendable, Decodable, Equatable {
         let projectKeyFile: String
     }
-    /// Credentials of all.
     struct Credentials: Sendable, Decodable, Equatable {
         let apns: APNsCredentials
         let fcm: FCMCredentials
@@ -184,7 +181,6 @@ extension SimulatorReport {
 
 /// What the simulated gateways have counted: by message id, so that lost and duplicate messages can be told.
 struct SimulatorCount: Sendable, Decodable {
-    /// One gateway's counts.
     struct Gateway: Sendable, Decodable {
         /// Pushes that were accepted, each time that one was.
         let accepted: Int64

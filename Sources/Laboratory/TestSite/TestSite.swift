@@ -20,30 +20,22 @@ struct TestSite: Sendable {
     let folder: String
     /// The programs that it runs.
     let programs: Executables
-    /// The database's server.
     let cluster: PrivateCluster
-    /// The simulated gateways.
     let gateways: TestSimulator
-    /// The host.
     let host: TestHost
     /// The hosts beside it, each with a supervisor, children and journals of its own.
     let others: [TestHost]
 
-    /// The simulator's process.
     var simulator: BackgroundProcess { gateways.process }
     /// The supervisor's process, whose children are its own.
     var supervisor: BackgroundProcess { host.supervisor }
-    /// The web process.
     let web: BackgroundProcess
-    /// The feedback worker.
     let feedback: BackgroundProcess
-    /// The console.
     let console: BackgroundProcess
     /// The settings of the processes.
     var settingsFile: String { host.settingsFile }
-    /// The journals.
     var journalFolder: String { host.journalFolder }
-    /// The database.
+    /// The connection string of its database.
     var database: String { cluster.connectionString(Self.databaseName) }
 
     /// A site in `folder`; nothing is started.

@@ -8,7 +8,7 @@ final class ChildMeasures: Sendable {
     let latencies = Mutex(LatencyWindow())
     /// From the moment at which a single message was due to its answer.
     let waits = Mutex(SecondsHistogram())
-    /// Work with the database.
+    /// How long work with the database takes.
     let database = Mutex(DatabaseTimes())
 
     /// Measures work with the database that succeeds: what fails says how long others kept it waiting, and is tried again.

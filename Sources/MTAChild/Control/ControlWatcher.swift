@@ -11,7 +11,7 @@ final class ControlWatcher: Sendable {
     /// So often one that holds nothing looks, for the circuit only.
     private static let idleInterval = Duration.seconds(1)
 
-    /// Look at once.
+    /// Raised to look at once.
     let signal = EventSignal()
     private let store: Store
     private let sender: Sender

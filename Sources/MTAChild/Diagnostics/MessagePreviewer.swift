@@ -132,9 +132,7 @@ public struct MessagePreviewer: Sendable {
 public struct MessagePreview: Sendable, Hashable {
     /// A header field, or what a protocol without headers has in their place.
     public struct Field: Sendable, Hashable {
-        /// Its name.
         public let name: String
-        /// Its value.
         public let value: String
     }
 

@@ -128,7 +128,6 @@ struct ProbeReading: Sendable {
 
 /// What one step of trying a gateway showed.
 public struct ProbeResult: Sendable, Hashable {
-    /// How a step went.
     public enum Result: String, Sendable, Hashable {
         /// As it should.
         case ok
@@ -138,9 +137,7 @@ public struct ProbeResult: Sendable, Hashable {
         case failed
     }
 
-    /// The step.
     public let step: String
-    /// How it went.
     public let result: Result
     /// What was found; if it is not right, why and what to do.
     public let text: String

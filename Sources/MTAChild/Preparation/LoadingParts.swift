@@ -20,7 +20,6 @@ final class LoadingParts: Sendable {
 
     /// The parts, with their tokens.
     var tokens: Set<PartToken> { state.withLock { Set($0.loads.keys) } }
-    /// Their deliveries.
     var deliveries: Set<Int64> { state.withLock { Set($0.loads.values.map(\.part.deliveryID)) } }
     /// The number of loads; some are of several parts.
     var count: Int { state.withLock { $0.running } }

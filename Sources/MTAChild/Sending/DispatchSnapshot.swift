@@ -5,7 +5,6 @@ struct DispatchSnapshot: Sendable {
     let admission: Admission
     let window: DispatchWindow
     let counters: SendCounters
-    /// Parts that are here.
     let partCount: Int
     /// Whether this child answers for a part.
     let holdsLeases: Bool

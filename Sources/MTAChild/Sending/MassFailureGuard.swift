@@ -16,9 +16,8 @@ import Store
 struct MassFailureGuard: Sendable {
     /// What a doubtful answer says about the application.
     enum Weight: Sendable, Hashable {
-        /// Nothing.
         case none
-        /// It counts.
+        /// It counts once.
         case one
         /// It counts once for a user's messages of a delivery, however many tokens are registered in that name.
         case user(Int32, delivery: Int64)
@@ -59,7 +58,6 @@ struct MassFailureGuard: Sendable {
 
     /// The answers that count.
     private var answers: Int64 = 0
-    /// All answers.
     private var allAnswers: Int64 = 0
     /// The number of the last answer to a message that was taken, or whose token was known; nil if there was none.
     private var lastWorked: Int64?
@@ -72,7 +70,6 @@ struct MassFailureGuard: Sendable {
     /// What is held and does not count, oldest first, by its place among all answers.
     private var unproven: ArraySlice<Held> = []
 
-    /// Whether nothing is held.
     var isEmpty: Bool { held.isEmpty && unproven.isEmpty }
     /// The messages that are held.
     var heldCount: Int { held.count + unproven.count }
@@ -189,7 +186,6 @@ struct TopicGuard: Sendable {
     /// Whether a message has got through: tokens are of the right kind then, but for some.
     private(set) var hasWorked = false
 
-    /// Whether nothing is held.
     var isEmpty: Bool { held.isEmpty && unproven.isEmpty }
     /// All messages that were refused because of their token.
     var allRefused: Int { refused + refusedUnproven }

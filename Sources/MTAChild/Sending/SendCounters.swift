@@ -8,7 +8,6 @@ struct SendCounters: Sendable {
     var counts = ChildCounts()
     /// Grows with everything that gets on; stands still when the child is stuck.
     var progress: UInt64 = 0
-    /// What became of messages.
     var outcomes = OutcomeCounts()
 
     subscript(dynamicMember path: WritableKeyPath<ChildCounts, Int64>) -> Int64 {
@@ -61,7 +60,7 @@ struct OutcomeCounts: Sendable {
         counts[reason.rawValue * Self.statuses + Int(status.rawValue)] += 1
     }
 
-    /// Those that there are.
+    /// The counts that are not zero.
     var all: [OutcomeFigure] {
         ReasonClass.allCases.flatMap { reason in
             MessageStatus.allCases.compactMap { status in

@@ -285,7 +285,7 @@ struct RefusalTexts: Sendable {
 
 /// When outcomes that gather are stored though their batch is not full: one timer runs at a time.
 struct FlushSchedule: ~Copyable, Sendable {
-    /// So long outcomes gather.
+    /// How long outcomes gather.
     let delay: Duration
     private let isRunning = Mutex(false)
 

@@ -116,7 +116,6 @@ struct SendingPace: Sendable {
         return next - moment
     }
 
-    /// The timer has fired.
     mutating func timerFired() {
         timer = nil
     }

@@ -64,7 +64,6 @@ public struct PostgresApplicationName: Sendable, Hashable, CustomStringConvertib
         text = product + role + "/" + Self.printable(host).prefix(max(0, room)) + tail
     }
 
-    /// The text.
     public var description: String { text }
 
     /// PostgreSQL replaces other bytes by question marks; doing it here keeps the length known.

@@ -96,7 +96,6 @@ public final class PostgresConnection: Sendable {
         try await begin(configuration)
     }
 
-    /// Sets up the session.
     private func begin(_ configuration: PostgresConfiguration) async throws {
         let groups = SessionSettings.groups(configuration, serverVersion: serverVersion)
         for (position, group) in groups.enumerated() {
@@ -314,7 +313,6 @@ extension PostgresConnection {
 
 /// A NOTIFY that arrived on a channel the connection listens to.
 public struct PostgresNotification: Sendable, Hashable {
-    /// The channel's name.
     public let channel: String
     /// The payload, empty when there was none.
     public let payload: String

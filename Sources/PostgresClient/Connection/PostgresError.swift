@@ -35,7 +35,6 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible {
     /// What to do, and which setting it is about, where that is known: of connections that could not be made.
     public let remedy: String?
 
-    /// Makes an error.
     public init(
         code: Code,
         sqlState: String? = nil,

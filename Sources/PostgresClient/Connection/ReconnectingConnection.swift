@@ -211,7 +211,6 @@ public final class ReconnectingConnection: Sendable {
 
 /// What a ``ReconnectingConnection`` tells its owner, for the log.
 public enum ReconnectingConnectionEvent: Sendable {
-    /// A connection was made.
     case connected(backendPID: Int32)
     /// A connection was made, after one whose server had refused to write, and this one's writes nothing either.
     case readOnly

@@ -155,7 +155,6 @@ final class WakeUp: Sendable {
     let readDescriptor: Int32
     private let writeDescriptor: Int32
 
-    /// Makes the pipe.
     init() throws(PostgresError) {
         var descriptors: [Int32] = [-1, -1]
         guard pipe(&descriptors) == 0 else {

@@ -57,7 +57,6 @@ struct RequestQueue {
         return nil
     }
 
-    /// Takes out everything.
     mutating func removeAll() -> [Submission] {
         owner = nil
         return sessionRequests.removeAll() + everybody.removeAll()
@@ -83,7 +82,6 @@ final class Request: Sendable {
     /// Notes that the caller's task was cancelled.
     func markCancelled() { cancelled.store(true, ordering: .releasing) }
 
-    /// The kinds of work.
     enum Work: Sendable {
         /// Statements in one pipeline sync.
         case group([PostgresStatement])

@@ -7,7 +7,7 @@ final class ParameterEncoder {
     private var memory: UnsafeMutableRawBufferPointer
     private var used = 0
     private var offsets: [Int] = []
-    /// The declared types.
+    /// The OIDs of the types.
     private(set) var types: [UInt32] = []
     /// Where each value begins, nil for NULL; valid until the next `encode`.
     private(set) var values: [UnsafePointer<CChar>?] = []
@@ -24,7 +24,6 @@ final class ParameterEncoder {
 
     deinit { memory.deallocate() }
 
-    /// The number of parameters.
     var count: Int32 { Int32(truncatingIfNeeded: types.count) }
 
     /// Encodes the parameters; ``check(_:)`` has passed them.

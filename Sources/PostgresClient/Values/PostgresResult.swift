@@ -7,9 +7,7 @@ import CLibPQ
 /// `@unchecked Sendable`: libpq never changes a `PGresult` after handing it over, and only `deinit` frees it.
 public final class PostgresResult: @unchecked Sendable {
     let handle: OpaquePointer
-    /// The number of rows.
     public let rowCount: Int
-    /// The number of columns.
     public let columnCount: Int
     /// The column types, so that an accessor's check is one load.
     private let types: [PostgresType]
@@ -140,7 +138,6 @@ extension PostgresResult {
         }
     }
 
-    /// A `boolean`.
     public func bool(_ row: Int, _ column: Int) throws(PostgresError) -> Bool {
         try unwrap(boolOrNil(row, column), row, column, "boolean")
     }
@@ -196,7 +193,6 @@ extension PostgresResult {
         return (value.load(UInt64.self), value.load(UInt64.self, at: 8))
     }
 
-    /// A `uuid`.
     public func uuid(_ row: Int, _ column: Int) throws(PostgresError) -> (high: UInt64, low: UInt64) {
         guard let value = try uuidOrNil(row, column) else { throw mismatch(row, column, "uuid") }
         return value

@@ -10,7 +10,6 @@ public struct PostgresType: Sendable, Hashable, RawRepresentable, CustomStringCo
     public static let unspecified = PostgresType(rawValue: 0)
     /// `boolean`.
     public static let bool = PostgresType(rawValue: 16)
-    /// `bytea`.
     public static let bytea = PostgresType(rawValue: 17)
     /// `bigint`.
     public static let int8 = PostgresType(rawValue: 20)
@@ -18,27 +17,21 @@ public struct PostgresType: Sendable, Hashable, RawRepresentable, CustomStringCo
     public static let int2 = PostgresType(rawValue: 21)
     /// `integer`.
     public static let int4 = PostgresType(rawValue: 23)
-    /// `text`.
     public static let text = PostgresType(rawValue: 25)
-    /// `oid`.
     public static let oid = PostgresType(rawValue: 26)
     /// `real`.
     public static let float4 = PostgresType(rawValue: 700)
     /// `double precision`.
     public static let float8 = PostgresType(rawValue: 701)
-    /// `date`.
     public static let date = PostgresType(rawValue: 1082)
     /// `timestamp without time zone`.
     public static let timestamp = PostgresType(rawValue: 1114)
     /// `timestamp with time zone`.
     public static let timestamptz = PostgresType(rawValue: 1184)
-    /// `numeric`.
     public static let numeric = PostgresType(rawValue: 1700)
     /// `bit varying`.
     public static let varbit = PostgresType(rawValue: 1562)
-    /// `uuid`.
     public static let uuid = PostgresType(rawValue: 2950)
-    /// `jsonb`.
     public static let jsonb = PostgresType(rawValue: 3802)
     /// `boolean[]`.
     public static let boolArray = PostgresType(rawValue: 1000)

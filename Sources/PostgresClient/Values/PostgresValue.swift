@@ -12,11 +12,9 @@ public enum PostgresValue: Sendable, Hashable {
     case int32(Int32)
     /// `bigint`.
     case int64(Int64)
-    /// `boolean`.
     case bool(Bool)
     /// `double precision`.
     case double(Double)
-    /// `text`.
     case text(String)
     /// `bytea`.
     case bytes([UInt8])
@@ -24,9 +22,7 @@ public enum PostgresValue: Sendable, Hashable {
     case json(String)
     /// `timestamptz`; see ``timestamp(microsecondsSince1970:)``.
     case timestamp(microsecondsSince2000: Int64)
-    /// `date`.
     case date(daysSince2000: Int32)
-    /// `uuid`.
     case uuid(high: UInt64, low: UInt64)
     /// `boolean[]`.
     case boolArray([Bool])
@@ -194,7 +190,6 @@ extension PostgresValue {
 public struct PostgresStatement: Sendable {
     /// The SQL text, one statement.
     public var sql: String
-    /// The parameters in order.
     public var parameters: [PostgresValue]
     /// Whether the connection keeps it prepared under its SQL text and parameter types.
     public var prepare: Bool

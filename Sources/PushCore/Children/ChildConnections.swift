@@ -1,6 +1,5 @@
 /// The connections of a child to its gateway.
 public struct ChildConnections: Sendable, Equatable {
-    /// Open ones.
     public var open: Int32 = 0
     /// How many the child wants: what rate and latency ask for.
     public var wanted: Int32 = 0
@@ -17,7 +16,6 @@ public struct ChildConnections: Sendable, Equatable {
     /// What keeps the child from sending faster.
     public var limitedBy: SendingLimit?
 
-    /// None.
     public init() {}
 }
 

@@ -17,7 +17,6 @@ public struct ChildCounts: Sendable, Equatable {
     /// Answered with 429: the gateway wants fewer messages.
     public var throttled: Int64 = 0
 
-    /// Nothing yet.
     public init() {}
 
     /// Accepted, refused for good or put off.
@@ -25,9 +24,7 @@ public struct ChildCounts: Sendable, Equatable {
 
     /// One of the counts, under the name that it has in reports, columns, tables and metrics.
     public struct Count: Sendable {
-        /// Its name.
         public let name: String
-        /// Where it is.
         public let path: any WritableKeyPath<ChildCounts, Int64> & Sendable
         /// Whether `pushmta_child_events_total` has it; the others have metrics of their own.
         public var isEvent = false
@@ -49,7 +46,6 @@ public struct ChildCounts: Sendable, Equatable {
         }
     }
 
-    /// The sum of two.
     public static func + (first: ChildCounts, second: ChildCounts) -> ChildCounts {
         var sum = first
         sum.add(second, since: ChildCounts())
@@ -75,7 +71,6 @@ extension ChildCounts: Codable {
         }
     }
 
-    /// Writes all.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: Name.self)
         for count in Self.all { try values.encode(self[keyPath: count.path], forKey: Name(stringValue: count.name)) }

@@ -6,7 +6,6 @@
 public struct ChildReport: Sendable, Equatable {
     /// The child's process; 0 before its first report.
     public var pid: Int32 = 0
-    /// What it is doing.
     public var state = ChildState.starting
     /// The delivery in hand, nil when idle.
     public var deliveryID: Int64?
@@ -30,7 +29,6 @@ public struct ChildReport: Sendable, Equatable {
     public var latencyP50Milliseconds = 0.0
     /// 99 of 100 answers came within so many milliseconds, lately.
     public var latencyP99Milliseconds = 0.0
-    /// Resident memory.
     public var residentBytes: Int64 = 0
     /// Bytes that its journal has had, those that were cut off too.
     public var journalLength: Int64 = 0

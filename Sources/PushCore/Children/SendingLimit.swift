@@ -10,7 +10,7 @@ public enum SendingLimit: String, Sendable, Codable, CaseIterable {
     case window = "dispatch window"
     /// A limit of messages a second.
     case rate
-    /// The gateway takes nothing.
+    /// The gateway takes no messages.
     case trouble = "gateway trouble"
     /// The application's circuit is open.
     case circuit

@@ -72,7 +72,6 @@ public enum APIScope: String, Sendable, Hashable, CaseIterable {
     case sendMessages = "messages:send"
     /// Looks single messages up.
     case readMessages = "messages:read"
-    /// Reads applications.
     case readApplications = "applications:read"
     /// Makes and changes exclusion lists: apart from deliveries, as who is taken off one gets messages again.
     case writeExclusions = "exclusions:write"

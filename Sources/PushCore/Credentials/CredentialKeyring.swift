@@ -102,7 +102,6 @@ public struct CredentialCipher: Sendable {
         HexDigit.text((0..<keyLength).map { _ in UInt8.random(in: .min ... .max) })
     }
 
-    /// Seals a credential's material.
     public func seal(_ material: [UInt8], credentialID: Int64) throws(CredentialError) -> [UInt8] {
         let context = Self.context(credentialID)
         guard let box = try? AES.GCM.seal(material, using: key, authenticating: context), let combined = box.combined
@@ -112,7 +111,6 @@ public struct CredentialCipher: Sendable {
         return [Self.format] + combined
     }
 
-    /// Opens a sealed credential.
     public func open(_ sealed: [UInt8], credentialID: Int64) throws(CredentialError) -> [UInt8] {
         guard let format = sealed.first else { throw CredentialError(code: .tooShort, credentialID: credentialID) }
         guard format == Self.format else {
@@ -134,7 +132,6 @@ public struct CredentialCipher: Sendable {
 
 /// Why a credential cannot be sealed or opened. It never contains the key or the credential.
 public struct CredentialError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kinds of errors.
     public enum Code: Sendable, Hashable {
         /// The master key does not have 32 bytes, or its text is not 64 hexadecimal digits.
         case badKey
@@ -148,7 +145,6 @@ public struct CredentialError: Error, Sendable, Hashable, CustomStringConvertibl
         case otherKey(String)
     }
 
-    /// What is wrong.
     public let code: Code
     /// The credential's id; nil when the error concerns the key alone.
     public let credentialID: Int64?

@@ -6,7 +6,7 @@ public enum ExpiryNotice: String, Sendable, Hashable, CaseIterable, Comparable {
     case week
     /// At most a day is left.
     case day
-    /// Its time is over.
+    /// It has expired.
     case over
 
     /// The days ahead at which the first notice is given.

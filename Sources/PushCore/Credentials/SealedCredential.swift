@@ -41,11 +41,9 @@ extension CredentialKind {
 public struct SealedCredential: Sendable {
     /// Its id: part of what the seal authenticates.
     public let id: Int64
-    /// What the material is.
     public let kind: CredentialKind
     /// Its name, for people.
     public let name: String
-    /// Which key sealed it.
     public let sealKeyID: String
     /// The sealed material; never in a log.
     public let sealed: [UInt8]

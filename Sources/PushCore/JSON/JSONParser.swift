@@ -199,6 +199,5 @@ public struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertibl
     /// The column in bytes, counted from 1.
     public let column: Int
 
-    /// Cause and place.
     public var description: String { "\(cause) at line \(line), column \(column)" }
 }

@@ -1,4 +1,3 @@
-/// Writes JSON text.
 package enum JSONText {
     /// Appends the bytes as the inside of a JSON string, without the quotes.
     ///

@@ -23,12 +23,9 @@ public indirect enum JSONValue: Sendable, Hashable {
 
 /// One entry of a JSON object.
 public struct JSONEntry: Sendable, Hashable {
-    /// The entry's name.
     public var name: String
-    /// The entry's value.
     public var value: JSONValue
 
-    /// Makes an entry.
     public init(name: String, value: JSONValue) {
         self.name = name
         self.value = value

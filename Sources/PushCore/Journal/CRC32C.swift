@@ -1,6 +1,6 @@
 /// CRC-32C (Castagnoli, RFC 3720 appendix B.4), eight bytes a step by tables.
 enum CRC32C {
-    /// The reversed polynomial.
+    /// The Castagnoli polynomial, its bits reversed.
     private static let polynomial: UInt32 = 0x82F6_3B78
 
     /// Eight tables of 256 entries, one after the other; table k is for a byte that is followed by k others.

@@ -9,7 +9,6 @@ import Foundation
 /// A child writes records in order and sends nothing before its intent is written, so what a torn tail would have said
 /// has not happened. No damaged byte makes a wrong record: it makes an earlier end.
 public struct JournalDecoder: Sendable {
-    /// Whose journal it is.
     public let header: JournalHeader
     /// Up to where the bytes read so far are whole.
     public private(set) var validLength: Int
@@ -228,7 +227,6 @@ struct JournalReader {
 
 /// Why a file is not a journal that can be read.
 public struct JournalError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kinds of errors.
     public enum Code: Sendable, Hashable {
         /// The file ends within its header, which a child writes before anything else.
         case headerTooShort
@@ -240,10 +238,8 @@ public struct JournalError: Error, Sendable, Hashable, CustomStringConvertible {
         case version(UInt16)
     }
 
-    /// What is wrong.
     public let code: Code
 
-    /// Makes an error.
     public init(code: Code) {
         self.code = code
     }

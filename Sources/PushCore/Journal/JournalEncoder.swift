@@ -6,7 +6,6 @@ import Foundation
 
 /// Encodes a journal's header and records; the bytes of several records can be written at once.
 public enum JournalEncoder {
-    /// Appends a header.
     public static func append(_ header: JournalHeader, to output: inout [UInt8]) {
         let start = output.count
         append(JournalFormat.magic, to: &output)
@@ -21,7 +20,6 @@ public enum JournalEncoder {
         append(CRC32C.checksum(output, start..<output.count), to: &output)
     }
 
-    /// Appends a record.
     public static func append(_ record: JournalRecord, to output: inout [UInt8]) {
         switch record {
         case .intent(let part, let token, let ranges):
@@ -38,7 +36,6 @@ public enum JournalEncoder {
         frame(JournalFormat.cut, 0, bytes, &output) { _ in }
     }
 
-    /// Appends an intent.
     public static func appendIntent(part: Int64, token: Int64, ranges: [ClosedRange<Int32>], to output: inout [UInt8]) {
         frame(JournalFormat.intent, part, token, &output) { output in
             append(UInt32(truncatingIfNeeded: ranges.count), to: &output)
@@ -193,7 +190,6 @@ public struct JournalAnswers: Sendable {
         JournalEncoder.append(count, to: &output)
     }
 
-    /// Adds an answer.
     public mutating func append(_ answer: JournalAnswer) {
         let start = output.count
         JournalEncoder.append(answer, to: &output)

@@ -91,7 +91,6 @@ public struct JournalHeader: Sendable, Hashable {
     /// The identity of the database that its parts are in; nil if that is not known.
     public var installationID: UUID?
 
-    /// Makes a header.
     public init(
         childID: Int64,
         generation: Int64,

@@ -9,7 +9,6 @@ public struct ByteColumn: Sendable, Hashable {
     /// Which rows are null; empty as long as none is.
     private var nulls: [Bool]
 
-    /// Makes an empty column.
     public init() {
         bytes = []
         ends = []
@@ -24,7 +23,6 @@ public struct ByteColumn: Sendable, Hashable {
         }
     }
 
-    /// The number of rows.
     public var count: Int { ends.count }
 
     /// Whether there are no rows.
@@ -50,19 +48,16 @@ public struct ByteColumn: Sendable, Hashable {
         if !nulls.isEmpty { nulls.removeLast() }
     }
 
-    /// Appends a row.
     public mutating func append(_ value: some Sequence<UInt8>) {
         bytes.append(contentsOf: value)
         finishRow(isNull: false)
     }
 
-    /// Appends a row.
     public mutating func append(_ value: [UInt8]) {
         bytes.append(contentsOf: value)
         finishRow(isNull: false)
     }
 
-    /// Appends a row.
     public mutating func append(_ value: ArraySlice<UInt8>) {
         bytes.append(contentsOf: value)
         finishRow(isNull: false)
@@ -74,7 +69,6 @@ public struct ByteColumn: Sendable, Hashable {
         finishRow(isNull: false)
     }
 
-    /// Appends a row.
     public mutating func append(_ value: Span<UInt8>) {
         bytes.append(addingCapacity: value.count) { output in
             for index in value.indices { output.append(value[index]) }
@@ -82,7 +76,6 @@ public struct ByteColumn: Sendable, Hashable {
         finishRow(isNull: false)
     }
 
-    /// Appends a null row.
     public mutating func appendNull() {
         finishRow(isNull: true)
     }

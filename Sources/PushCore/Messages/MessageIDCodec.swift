@@ -87,7 +87,6 @@ public enum MessageIDFormat: String, Sendable, Hashable, Codable, CaseIterable {
 
 /// Why message ids could not be made.
 public struct MessageIDError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kinds of errors.
     public enum Code: Sendable, Hashable {
         /// The tracking key does not have 16 bytes; the number it has.
         case trackingKeyLength(Int)
@@ -95,7 +94,6 @@ public struct MessageIDError: Error, Sendable, Hashable, CustomStringConvertible
         case numberKeyLength(Int)
     }
 
-    /// What went wrong.
     public let code: Code
 
     /// What went wrong, and what to do.
@@ -126,7 +124,7 @@ enum AESBlock {
         bytes.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
     }
 
-    /// Reads both words.
+    /// Reads both words, big-endian.
     @inline(__always)
     static func load(_ block: [UInt8]) -> (high: UInt64, low: UInt64) {
         var high: UInt64 = 0

@@ -125,6 +125,5 @@ public final class NumberPermutation: Sendable, Hashable {
     /// Permutations of one key are the same.
     public static func == (left: NumberPermutation, right: NumberPermutation) -> Bool { left.key == right.key }
 
-    /// Hashes the key.
     public func hash(into hasher: inout Hasher) { hasher.combine(key) }
 }

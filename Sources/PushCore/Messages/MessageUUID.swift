@@ -68,7 +68,6 @@ public struct MessageUUID: Sendable, Hashable {
 }
 
 extension MessageUUID: CustomStringConvertible {
-    /// The text form.
     public var description: String {
         var bytes: [UInt8] = []
         appendText(to: &bytes)

@@ -57,7 +57,7 @@ public enum AccountOption: String, Sendable, Hashable, CaseIterable {
     case connections
     /// The host of the binary gateway's feedback service.
     case feedbackHost = "feedback_host"
-    /// Its port.
+    /// The port of that service.
     case feedbackPort = "feedback_port"
 
     /// The connectors that have it.

@@ -24,7 +24,6 @@ public struct Outcome: Sendable, Hashable {
     public var isTokenDoubtful: Bool
     /// What kind of failure it is; nil for what is none.
     public var failure: MessageFailure?
-    /// Whose failure it is.
     public var fault: AnswerFault
     /// Whether the message was not handed to a connection at all, so that nothing was tried.
     public var neverLeft: Bool
@@ -98,7 +97,6 @@ public enum OutcomeClass: String, Sendable, Hashable, Codable, CaseIterable {
 ///
 /// It decides whether the attempt counts against the message (`max_retries`), and who waits for whom.
 public enum AnswerFault: String, Sendable, Hashable, Codable, CaseIterable {
-    /// Nothing failed.
     case none
     /// The message's or its token's: the attempt counts.
     case message
@@ -141,7 +139,6 @@ public enum AnswerFault: String, Sendable, Hashable, Codable, CaseIterable {
 
 /// What an answer says about the push token that it was given for.
 public enum TokenEffect: Sendable, Hashable {
-    /// Nothing.
     case none
     /// The token is dead.
     ///
@@ -169,10 +166,8 @@ public enum TokenEffect: Sendable, Hashable {
 public struct MessageFailure: Sendable, Hashable {
     /// How grave it is for the address.
     public var type: FailureType
-    /// Why it failed.
     public var reason: FailureReason
 
-    /// Makes a failure.
     public init(_ type: FailureType, _ reason: FailureReason) {
         self.type = type
         self.reason = reason

@@ -63,7 +63,7 @@ public struct RateShare: Sendable, Hashable {
         return due
     }
 
-    /// Messages leave.
+    /// Counts messages that leave.
     public mutating func use(_ messages: Int, at moment: Duration) {
         lastUse = moment
         var rest = messages

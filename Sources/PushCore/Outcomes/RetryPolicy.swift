@@ -51,7 +51,6 @@ public struct RetryPolicy: Sendable, Hashable {
 
     /// How many attempts a message has after its first; with ``Schedule/daily`` on the first day.
     public var maximumRetries: Int
-    /// How they are spread.
     public var schedule: Schedule
     /// The first pause; with ``Schedule/daily`` each of the first day.
     public var period: Duration
@@ -68,7 +67,6 @@ public struct RetryPolicy: Sendable, Hashable {
         )
     }
 
-    /// Makes a policy.
     public init(maximumRetries: Int, schedule: Schedule, period: Duration) {
         self.maximumRetries = maximumRetries
         self.schedule = schedule

@@ -126,7 +126,6 @@ public struct AnswerSilence: Sendable, Hashable {
     /// The owner looks every second; after a longer pause it was the owner that stood still, and heard nothing because it did not listen.
     private static let standstill = Duration.seconds(2)
 
-    /// Nothing waits.
     public init() {}
 
     /// Takes note of whether messages wait; to be called at least once a second.
@@ -140,7 +139,6 @@ public struct AnswerSilence: Sendable, Hashable {
         since = since.map { pause > Self.standstill ? $0 + pause : $0 } ?? moment
     }
 
-    /// An answer came.
     public mutating func answered(at moment: Duration) {
         if since != nil { since = moment }
     }

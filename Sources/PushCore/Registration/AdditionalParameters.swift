@@ -199,7 +199,6 @@ struct XMLReference {
 
 /// Why `additionalParams` is not the document that an SDK writes.
 public struct AdditionalParametersError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kinds of errors.
     public enum Code: Sendable, Hashable, CaseIterable {
         /// The root is none of the two, or there is none.
         case root
@@ -213,7 +212,6 @@ public struct AdditionalParametersError: Error, Sendable, Hashable, CustomString
         case tooMany
     }
 
-    /// What is wrong.
     public let code: Code
     /// Where it is wrong, in bytes from the beginning of the decoded document.
     public let offset: Int

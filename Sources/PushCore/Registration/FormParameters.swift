@@ -70,7 +70,6 @@ public struct FormParameters: Sendable, Equatable {
 
 /// Why parameters of a request cannot be read.
 public struct FormError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kinds of errors.
     public enum Code: Sendable, Hashable {
         /// A `%` is not followed by two hexadecimal digits.
         case malformedEscape
@@ -82,7 +81,6 @@ public struct FormError: Error, Sendable, Hashable, CustomStringConvertible {
         case tooManyParameters(most: Int)
     }
 
-    /// What is wrong.
     public let code: Code
     /// The parameter at fault, "" if it is not known; never its value.
     public let name: String

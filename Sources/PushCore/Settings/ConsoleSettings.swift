@@ -24,7 +24,6 @@ public struct ConsoleSettings: Sendable, Equatable {
     /// Creates the settings with their defaults.
     public init() {}
 
-    /// Whether it speaks TLS.
     public var hasTLS: Bool { !certificateFile.isEmpty || !privateKeyFile.isEmpty }
 
     /// Whether nobody but programs of this machine can reach it.

@@ -10,7 +10,6 @@ public struct MTASettings: Sendable, Equatable {
     public var quarantine = QuarantineSettings()
     /// The supervisor ("master" in Adobe's terms).
     public var master = MasterSettings()
-    /// One MTA child.
     public var child = ChildSettings()
 
     /// Creates the settings with their defaults.
@@ -46,7 +45,6 @@ public struct MasterSettings: Sendable, Equatable {
     public init() {}
 }
 
-/// One MTA child.
 public struct ChildSettings: Sendable, Equatable {
     /// How long a child without work stays, in seconds.
     public var idleChildTimeoutSec = 60

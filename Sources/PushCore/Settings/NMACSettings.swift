@@ -4,11 +4,9 @@ public struct NMACSettings: Sendable, Equatable {
     public var relay = RelaySettings()
     /// Whether gateways and token endpoints are reached through the HTTP proxy.
     public var useHTTPProxy = false
-    /// The HTTP proxy.
     public var proxyHTTP = ProxyHTTPSettings()
     /// APNs' binary protocol.
     public var binary = BinarySettings()
-    /// FCM.
     public var fcm = TokenSourceSettings()
 
     /// Creates the settings with their defaults.
@@ -28,7 +26,6 @@ public struct RelaySettings: Sendable, Equatable {
 public struct ProxyHTTPSettings: Sendable, Equatable {
     /// Its name or IP address; `environment` takes proxy and exceptions from `https_proxy` and `no_proxy`.
     public var address = ""
-    /// Its port.
     public var port = 8_080
     /// The name to give it. Empty: none.
     public var login = ""

@@ -11,7 +11,6 @@ public struct SettingDefinition: Sendable {
     /// Whether the whole value is a secret.
     public let isSecret: Bool
 
-    /// Describes a setting.
     public init(
         _ key: String,
         unit: String,
@@ -97,7 +96,6 @@ public struct SettingDefinition: Sendable {
 public enum SettingAccess: Sendable {
     /// A whole number within a range.
     case integer(any WritableKeyPath<Settings, Int> & Sendable, ClosedRange<Int>)
-    /// A text.
     case text(any WritableKeyPath<Settings, String> & Sendable)
     /// One word of a list.
     case choice(any WritableKeyPath<Settings, String> & Sendable, [String])
@@ -109,15 +107,12 @@ public enum SettingAccess: Sendable {
 
 /// The value of a setting as a file, the environment or a flag gives it.
 public enum SettingValue: Sendable, Equatable {
-    /// A whole number.
     case integer(Int)
-    /// A text.
     case text(String)
 }
 
 /// A setting that cannot be used, with the way out.
 public struct SettingsError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The kind of trouble.
     public enum Code: String, Sendable {
         /// No setting has this key.
         case unknownKey
@@ -129,7 +124,6 @@ public struct SettingsError: Error, Sendable, Equatable, CustomStringConvertible
         case file
     }
 
-    /// The kind of trouble.
     public let code: Code
     /// What is wrong, with which key, and what to do.
     public let message: String

@@ -3,7 +3,6 @@
 /// Names are those of Adobe Campaign's `serverConf.xml` where the thing is the same. `Settings.definitions` lists every key
 /// with its unit and range; `Config/pushmta.yaml` shows the same keys with the reason for each default.
 public struct Settings: Sendable, Equatable {
-    /// Where the database is.
     public var database = DatabaseSettings()
     /// The file that holds the key under which gateway credentials are sealed in the database. Empty: none, so that no
     /// credential can be set or opened.
@@ -47,7 +46,6 @@ public struct SettingOrigin: Sendable, Equatable {
     /// The setting and the file, variable or flag, as in "database.url (file /etc/pushmta/pushmta.yaml)".
     public var text: String
 
-    /// Names a place.
     public init(_ text: String) {
         self.text = text
     }

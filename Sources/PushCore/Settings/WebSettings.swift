@@ -26,9 +26,7 @@ public struct WebSettings: Sendable, Equatable {
     public var threads = 0
     /// What a request may be.
     public var limits = WebLimitSettings()
-    /// How registrations are stored.
     public var registration = WebRegistrationSettings()
-    /// How hits are stored.
     public var tracking = WebTrackingSettings()
 
     /// Creates the settings with their defaults.

@@ -88,7 +88,6 @@ public enum TargetColumn: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// What it holds.
     public var kind: TargetKind {
         switch self {
         case .subscriptionID, .softErrors: .number

@@ -29,7 +29,6 @@ public indirect enum TargetFilter: Sendable, Hashable {
     /// The values of one `in`.
     public static let maximumListLength = 1_000
 
-    /// Reads a filter.
     public init(parsing text: String) throws(TargetFilterError) {
         var parser = try TargetFilterParser(text)
         self = try parser.parse()
@@ -119,10 +118,8 @@ public struct TargetFilterError: Error, Sendable, Hashable, CustomStringConverti
     public let position: Int?
     /// What is wrong; never a value out of the filter, as it may be somebody's name.
     public let cause: String
-    /// What to do.
     public let remedy: String
 
-    /// Makes an error.
     public init(_ code: Code, at position: Int?, _ cause: String, _ remedy: String) {
         self.code = code
         self.position = position

@@ -166,7 +166,6 @@ struct TargetFilterLexer {
 
 /// A word of a filter's text.
 struct TargetFilterToken: Sendable, Hashable {
-    /// What a token is.
     enum Kind: Sendable, Hashable {
         /// A name or a keyword.
         case word(String)

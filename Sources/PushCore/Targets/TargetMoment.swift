@@ -146,7 +146,6 @@ public enum TargetLiteral: Sendable, Hashable {
     case boolean(Bool)
     case time(TargetMoment)
 
-    /// What it is.
     public var kind: TargetKind {
         switch self {
         case .text: .text

@@ -4,9 +4,7 @@ public struct TrackingHit: Sendable, Hashable {
     public var id: TrackingID
     /// When it came, in microseconds of Unix time.
     public var microseconds: Int64
-    /// Where it came from.
     public var address: IPAddress?
-    /// The client's own description.
     public var userAgent: String
 
     /// The most bytes of a user agent that are kept: those of SDKs have about 100.

@@ -1,10 +1,8 @@
 /// The parameter `id` of a tracking request: `h<message>,<delivery>,<tag>`.
 public struct TrackingID: Sendable, Hashable {
-    /// The message.
     public var message: TrackedMessageID
     /// The deliveries that the second part may mean, the likeliest first; empty for what is no delivery's id.
     public var deliveries: [Int64]
-    /// What happened.
     public var kind: TrackingKind
 
     /// The longest id that is looked at: three texts of 36, 16 and 16 characters, and some leading zeros.

@@ -6,7 +6,6 @@ import CryptoExtras
 /// All deliveries of a day have one key, so there are as many keys as days, and an id under one of them says its delivery by
 /// itself.
 public struct TrackingKeyring: Sendable {
-    /// What a hit is.
     public enum Resolution: Sendable, Hashable {
         /// A message of a delivery of a day.
         case message(delivery: Int64, sequence: Int32, logDay: Int32)
@@ -85,7 +84,6 @@ public struct TrackingKey: Sendable, Hashable {
     /// 16 bytes.
     public var key: [UInt8]
 
-    /// A key.
     public init(logDay: Int32, key: [UInt8]) {
         self.logDay = logDay
         self.key = key

@@ -34,7 +34,6 @@ public struct TrackingSpoolHeader: Sendable, Hashable {
     /// When the file was made, in microseconds of Unix time: the older file is loaded first.
     public var created: Int64
 
-    /// Describes a spool.
     public init(source: UUID, created: Int64) {
         self.source = source
         self.created = created
@@ -70,10 +69,8 @@ public struct TrackingSpoolHeader: Sendable, Hashable {
 public struct TrackingSpoolRecord: Sendable, Hashable {
     /// Counts up with each record of a source; the database takes none whose position it has or has passed.
     public var position: Int64
-    /// The hits.
     public var hits: [TrackingHit]
 
-    /// A record.
     public init(position: Int64, hits: [TrackingHit]) {
         self.position = position
         self.hits = hits
@@ -132,7 +129,6 @@ enum TrackingSpoolWriter {
 
 /// Reads the records of a tracking spool from a piece of the file, which may end anywhere.
 public struct TrackingSpoolDecoder: Sendable {
-    /// What comes next.
     public enum Step: Sendable, Hashable {
         /// A whole record.
         case record(TrackingSpoolRecord)

@@ -3,17 +3,13 @@ import PushCore
 
 /// An application as the API shows it; nothing of its credential but whether there is one.
 public struct APIApplicationRow: Sendable {
-    /// Its id.
     public let id: Int32
-    /// Its name.
     public let name: String
-    /// What people call it.
+    /// The name people see.
     public let label: String
-    /// Its service.
     public let service: String
-    /// Its platform.
     public let platform: Platform
-    /// Its environment.
+    /// `production` or `sandbox`.
     public let environment: String
     /// What devices name it by when they register.
     public let integrationKey: String

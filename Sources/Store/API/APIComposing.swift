@@ -2,7 +2,6 @@ import PostgresClient
 import PushCore
 
 extension Addressees {
-    /// Those of some targets.
     public init(_ targets: [ExplicitTarget]) {
         self.init(
             userKeys: targets.compactMap(\.userKey),

@@ -27,23 +27,18 @@ public struct APIDeliveryRow: Sendable {
         public var seeds: Int64
     }
 
-    /// Its id.
     public let id: Int64
-    /// Its name.
     public let label: String
     /// `batch` or `continuous`.
     public let kind: String
-    /// Its state.
     public let state: DeliveryState
     /// Why it failed or what it waits for, "" if nothing.
     public let stateReason: String
     /// Greater goes first.
     public let priority: Int32
-    /// Its counts.
     public let counts: Counts
     /// Whether all messages are made.
     public let isPrepared: Bool
-    /// When it was created.
     public let createdAt: DatabaseTime
     /// When it is to start, nil before it was started.
     public let startAt: DatabaseTime?
@@ -174,7 +169,6 @@ extension Store {
 public struct OutcomeRow: Sendable {
     /// Its number in the delivery, from 1; it never changes.
     public let sequence: Int32
-    /// Whose message it is.
     public let subscriptionID: Int64
     /// `pending`, or how it ended.
     public let status: String

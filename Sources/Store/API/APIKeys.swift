@@ -16,7 +16,6 @@ public struct NewAPIKey: Sendable {
     /// Days until it expires; nil: never.
     public var validDays: Int32?
 
-    /// A key to store.
     public init(
         publicID: String,
         hash: [UInt8],
@@ -36,15 +35,14 @@ public struct NewAPIKey: Sendable {
 
 /// A key of the API, as lists show it.
 public struct APIKeyRow: Sendable {
-    /// What names it.
+    /// The public part of the key.
     public let publicID: String
-    /// Whose it is.
+    /// Its owner.
     public let name: String
     /// What it may be used for, as it is stored.
     public let scopes: [String]
     /// The names of the applications that it is for; empty: all.
     public let applications: [String]
-    /// When it was made.
     public let createdAt: DatabaseTime
     /// When it expires, nil for never.
     public let expiresAt: DatabaseTime?
@@ -58,9 +56,8 @@ public struct APIKeyRow: Sendable {
 
 /// What the owner of a key of the API may do.
 public struct VerifiedAPIKey: Sendable, Hashable {
-    /// Its id.
     public let id: Int32
-    /// Whose it is.
+    /// Its owner.
     public let name: String
     /// What it may be used for.
     public let scopes: Set<APIScope>

@@ -4,7 +4,6 @@ import PushCore
 
 /// What decides the form of an application's messages.
 public struct MessageForm: Sendable {
-    /// The application.
     public let application: ApplicationRow
     /// The protocol of the account that its messages go over; nil if it has none yet.
     public let connector: Connector?
@@ -31,7 +30,6 @@ public struct MessageForm: Sendable {
 
 /// What a delivery says, and how.
 public struct APIContent: Sendable {
-    /// The delivery.
     public let id: Int64
     /// Its content, JSON.
     public let json: String
@@ -74,7 +72,6 @@ extension Store {
         }
     }
 
-    /// What a delivery says.
     public func apiContent(delivery id: Int64) async throws -> APIContent {
         try first(
             try await query(

@@ -7,12 +7,10 @@ public struct DeliveryProblem: Sendable, Hashable {
     public let subject: String
     /// Where in the content, a JSON Pointer; "" for the whole.
     public let pointer: String
-    /// What is wrong.
     public let problem: String
     /// What to do about it.
     public let remedy: String
 
-    /// A problem.
     public init(subject: String, pointer: String, problem: String, remedy: String) {
         self.subject = subject
         self.pointer = pointer

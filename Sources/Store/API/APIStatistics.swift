@@ -6,7 +6,6 @@ public struct StatisticCounts: Sendable, Hashable {
     /// By the columns of `pushmta.delivery_statistics`, in ``names``' order.
     let values: [Int64]
 
-    /// The columns.
     static let names = [
         "sent", "failed", "ignored", "not_applicable", "canceled", "unknown", "received", "received_unique", "opened",
         "opened_unique", "clicked", "clicked_unique",
@@ -47,7 +46,6 @@ public struct APIStatisticRow: Sendable {
 public enum StatisticPart: String, Sendable, CaseIterable {
     /// Hours, in UTC.
     case hour
-    /// Its applications.
     case application
     /// Versions of the app.
     case version
@@ -69,7 +67,6 @@ public struct StatisticPartRow: Sendable {
 public struct FailureRow: Sendable {
     /// The application; "" if it is not known.
     public let application: String
-    /// How they ended.
     public let status: String
     /// `ignored`, `soft` or `hard`; nil for what is no failure.
     public let failureType: String?
@@ -77,7 +74,6 @@ public struct FailureRow: Sendable {
     public let failureReason: String?
     /// The gateway's reason or ours, "" for none.
     public let reason: String
-    /// How many there are.
     public let messages: Int64
 }
 

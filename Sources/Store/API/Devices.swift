@@ -5,11 +5,8 @@ import PushCore
 public struct DeviceRow: Sendable {
     /// Its id, never used again.
     public let id: Int64
-    /// Its application.
     public let applicationID: Int32
-    /// The application's name.
     public let application: String
-    /// Its platform.
     public let platform: Platform
     /// The token that the gateway knows.
     public let pushToken: String
@@ -19,7 +16,6 @@ public struct DeviceRow: Sendable {
     public let isEnabled: Bool
     /// Why they do not, "" if they do; `opted_out` comes before other reasons.
     public let disabledReason: String
-    /// When it was disabled.
     public let disabledAt: DatabaseTime?
     /// `valid`, `with_errors`, `quarantine` or `denylisted`.
     public let quarantineStatus: String

@@ -4,7 +4,7 @@ import PushCore
 
 /// What to change of an application; nil leaves a value as it is.
 public struct ApplicationChange: Sendable {
-    /// Its name for people.
+    /// The name people see.
     public var label: String?
     /// What the SDK registers with, unique.
     public var integrationKey: String?
@@ -14,20 +14,16 @@ public struct ApplicationChange: Sendable {
     public var messageIDFormat: MessageIDFormat?
     /// Name of the external account.
     public var account: String?
-    /// All that it declares.
     public var declarations: ApplicationDeclarations?
-    /// Its icon.
     public var icon: ApplicationIcon?
     /// Whether its icon is taken away.
     public var removesIcon = false
 
-    /// Whether nothing is changed.
     public var isEmpty: Bool {
         label == nil && integrationKey == nil && bundleID == nil && messageIDFormat == nil && account == nil
             && declarations == nil && icon == nil && !removesIcon
     }
 
-    /// No change.
     public init() {}
 }
 

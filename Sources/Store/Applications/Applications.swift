@@ -4,17 +4,13 @@ import PushCore
 
 /// An application of a service on one platform and environment.
 public struct ApplicationRow: Sendable, Hashable {
-    /// Its id.
     public let id: Int32
-    /// Its service.
     public let serviceID: Int32
     /// Its name in commands and SQL, unique.
     public let name: String
-    /// Its name for people.
+    /// The name people see.
     public let label: String
-    /// iOS or Android.
     public let platform: Platform
-    /// Sandbox or production.
     public let environment: ApplicationEnvironment
     /// What the SDK registers with, unique.
     public let integrationKey: String
@@ -31,7 +27,6 @@ public struct ApplicationRow: Sendable, Hashable {
     /// Declared sounds (name, label, whether it is the system's), JSON array.
     public let sounds: String
 
-    /// An application.
     public init(
         id: Int32,
         serviceID: Int32,
@@ -116,20 +111,16 @@ extension ApplicationRow {
     }
 }
 
-/// An application to create.
 public struct NewApplication: Sendable {
     /// What is put behind the name of an iOS app's production application for that of its sandbox.
     public static let sandboxEnding = "-sandbox"
 
-    /// Name of its service.
     public var service: String
     /// Its name in commands and SQL, unique.
     public var name: String
-    /// Its name for people.
+    /// The name people see.
     public var label: String
-    /// iOS or Android.
     public var platform: Platform
-    /// Sandbox or production.
     public var environment: ApplicationEnvironment
     /// What the SDK registers with, unique.
     public var integrationKey: String
@@ -245,7 +236,7 @@ extension Store {
     static func noApplication(_ name: String) -> String { "There is no application \"\(name)\"." }
     static let applicationHint = "pushmta app list shows them"
 
-    /// All applications by name.
+    /// All applications, sorted by name.
     public func applications() async throws -> [ApplicationRow] {
         try all(
             try await query("SELECT \(ApplicationRow.columns) FROM pushmta_engine.application a ORDER BY a.name"),

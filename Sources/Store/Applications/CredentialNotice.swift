@@ -3,15 +3,12 @@ import PushCore
 
 /// What may be shown of a credential.
 public struct CredentialNotice: Sendable, Hashable {
-    /// Its id.
     public let id: Int64
-    /// What the material is.
     public let kind: CredentialKind
-    /// Its name, unique.
+    /// Unique.
     public let name: String
-    /// Which key sealed it.
     public let sealKeyID: String
-    /// What people compare.
+    /// SHA-256 of the material, hex.
     public let fingerprint: String
     /// When it expires; nil if it does not.
     public let expiresAt: DatabaseTime?
@@ -24,7 +21,6 @@ public struct CredentialNotice: Sendable, Hashable {
     /// The environments that a certificate names; empty if it names none, or is none.
     public let environments: [String]
 
-    /// A notice.
     public init(
         id: Int64,
         kind: CredentialKind,
@@ -82,7 +78,6 @@ public struct CredentialNotice: Sendable, Hashable {
 public struct SealedItem: Sendable {
     /// Its id, which the seal authenticates.
     public let id: Int64
-    /// Which key sealed it.
     public let sealKeyID: String
     /// The sealed bytes; never in a log.
     public let sealed: [UInt8]

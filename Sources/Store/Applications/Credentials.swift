@@ -5,11 +5,9 @@ import PushCore
 public struct CredentialRow: Sendable {
     /// Its id: part of what the seal authenticates, so it is handed out before sealing (`nextCredentialID`).
     public let id: Int64
-    /// What the material is.
     public let kind: CredentialKind
-    /// Its name, unique.
+    /// Unique.
     public let name: String
-    /// Which key sealed it.
     public let sealKeyID: String
     /// The sealed material; never in a log.
     public let sealed: [UInt8]
@@ -20,7 +18,6 @@ public struct CredentialRow: Sendable {
     /// When it expires; nil if it does not.
     public let expiresAt: DatabaseTime?
 
-    /// A credential to store.
     public init(
         id: Int64,
         kind: CredentialKind,
@@ -43,7 +40,6 @@ public struct CredentialRow: Sendable {
 }
 
 extension CredentialRow {
-    /// What opens it.
     public var sealedCredential: SealedCredential {
         SealedCredential(
             id: id,

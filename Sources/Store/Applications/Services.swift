@@ -3,16 +3,14 @@ import PushCore
 
 /// A mobile application service: what marketing calls "the app", with its applications per platform.
 public struct ServiceRow: Sendable, Hashable {
-    /// Its id.
     public let id: Int32
     /// Its name in settings and commands, unique.
     public let name: String
-    /// Its name for people.
+    /// The name people see.
     public let label: String
     /// Name of the target mapping with which its user keys reconcile; nil if it has none.
     public let mapping: String?
 
-    /// A service.
     public init(id: Int32, name: String, label: String, mapping: String? = nil) {
         self.id = id
         self.name = name
@@ -59,7 +57,7 @@ extension Store {
         return try await service(named: name)
     }
 
-    /// All services by name.
+    /// All services, sorted by name.
     public func services() async throws -> [ServiceRow] {
         try all(try await query("\(Self.serviceSQL) ORDER BY v.name"), Self.service)
     }

@@ -70,7 +70,6 @@ extension Store {
 
 /// Counts and estimates whom one condition chooses.
 struct AudienceCounter {
-    /// Whom it chooses.
     struct Sum: Sendable, Hashable {
         var chosen: Int64 = 0
         var excluded: Int64 = 0

@@ -6,13 +6,10 @@ import PushCore
 public struct ServiceLine: Sendable, Hashable {
     /// An application, as the list shows it.
     public struct Application: Sendable, Hashable {
-        /// Its id.
         public let id: Int32
         /// Its name in commands, unique.
         public let name: String
-        /// iOS or Android.
         public let platform: Platform
-        /// Sandbox or production.
         public let environment: ApplicationEnvironment
         /// Bundle id or package name.
         public let bundleID: String
@@ -22,7 +19,6 @@ public struct ServiceLine: Sendable, Hashable {
         public let hasCredential: Bool
         /// For how many seconds the credential is good; nil if it does not end.
         public let credentialSecondsLeft: Double?
-        /// Its circuit.
         public let circuit: CircuitState
         /// Whether the gateway of an account takes nothing from it now.
         public let isInTrouble: Bool
@@ -30,7 +26,7 @@ public struct ServiceLine: Sendable, Hashable {
 
     /// The service's name in commands, unique.
     public let service: String
-    /// Its name for people.
+    /// The name people see.
     public let label: String
     /// The target mapping in which its user keys reconcile; nil for none.
     public let mapping: String?
@@ -42,15 +38,13 @@ public struct ServiceLine: Sendable, Hashable {
 
 /// What may be shown of an application's credential.
 public struct CredentialFacts: Sendable, Hashable {
-    /// What the material is.
     public let kind: CredentialKind
-    /// What people compare.
+    /// SHA-256 of the material, hex.
     public let fingerprint: String
     /// When it expires; nil if it does not.
     public let expiresAt: DatabaseTime?
     /// How long it is good; negative when its time is over, nil if it does not expire.
     public let secondsLeft: Double?
-    /// When it was stored.
     public let createdAt: DatabaseTime
     /// What else is no secret: key id and team id, topics, project id.
     public let attributes: [String: String]
@@ -60,15 +54,12 @@ public struct CredentialFacts: Sendable, Hashable {
 
 /// An application whose gateway takes nothing, on one of its accounts.
 public struct AccountTrouble: Sendable, Hashable {
-    /// The account's name.
     public let account: String
-    /// Why, in words.
     public let reason: String
-    /// Since how many seconds.
+    /// How long the gateway has taken nothing.
     public let seconds: Double
     /// Messages that wait for it.
     public let waiting: Int64
-    /// Probes that were sent.
     public let probes: Int32
 }
 
@@ -76,14 +67,13 @@ public struct AccountTrouble: Sendable, Hashable {
 public struct ServiceFacts: Sendable, Hashable {
     /// Its name in commands and SQL.
     public let name: String
-    /// Its name for people.
+    /// The name people see.
     public var label: String
     /// The target mapping in which its user keys reconcile; nil for none.
     public var mapping: String?
     /// Who says which user a device belongs to.
     public var trust: UserKeyTrust
 
-    /// A service.
     public init(name: String, label: String, mapping: String?, trust: UserKeyTrust) {
         self.name = name
         self.label = label

@@ -181,6 +181,6 @@ extension Store {
 public enum TestAddressee: Sendable, Hashable {
     /// A seed address, by name.
     case seed(String)
-    /// A subscription, by number.
+    /// A subscription, by id.
     case subscription(Int64)
 }

@@ -3,7 +3,6 @@ import PushCore
 
 /// A delivery that somebody writes in the console; it need not be right yet.
 public struct ConsoleDraft: Sendable, Hashable {
-    /// Its number.
     public let id: Int64
     /// Who began it.
     public let owner: String
@@ -35,7 +34,6 @@ public struct DraftDelivery: Sendable, Hashable {
     /// How it is sent: settings as templates have them, a JSON object.
     public var settings: String
 
-    /// A delivery to make.
     public init(
         draft: Int64,
         version: Int32,
@@ -60,11 +58,9 @@ public struct DraftDelivery: Sendable, Hashable {
 
 /// A seed address as the composer shows it: without its token.
 public struct ComposerSeed: Sendable, Hashable {
-    /// Its name.
     public let name: String
     /// Whose it is.
     public let label: String
-    /// Name of its application.
     public let application: String
     /// The language of its messages.
     public let locale: String
@@ -78,7 +74,6 @@ public struct ComposerSeed: Sendable, Hashable {
 public struct ComposerChoices: Sendable, Hashable {
     /// A thing by name, with what people call it.
     public struct Named: Sendable, Hashable {
-        /// Its name.
         public let name: String
         /// What it is for.
         public let label: String
@@ -86,9 +81,7 @@ public struct ComposerChoices: Sendable, Hashable {
 
     /// Exclusion lists.
     public var lists: [Named] = []
-    /// Templates.
     public var templates: [Named] = []
-    /// Seed addresses.
     public var seeds: [ComposerSeed] = []
 }
 
@@ -168,7 +161,6 @@ extension Store {
         )
     }
 
-    /// Throws a draft away.
     public func removeConsoleDraft(_ id: Int64, by actor: ConsoleActor) async throws {
         try await query(
             "SELECT pushmta_engine.console_remove_draft($1, \(Self.momentAndIdle), $4, $5)",

@@ -3,7 +3,6 @@ import PushCore
 
 /// A message to a subscription.
 public struct SubscriberMessage: Sendable, Hashable {
-    /// The delivery.
     public let delivery: Int64
     /// What people call the delivery.
     public let label: String
@@ -35,7 +34,6 @@ public struct SubscriberHistory: Sendable, Hashable {
 
 /// How many subscriptions of an application are in quarantine for a reason.
 public struct QuarantineCount: Sendable, Hashable {
-    /// The application's name.
     public let application: String
     /// The first words of the reason.
     public let reason: String
@@ -47,17 +45,13 @@ public struct QuarantineCount: Sendable, Hashable {
     public let isCut: Bool
 }
 
-/// A subscription in quarantine.
 public struct QuarantinedSubscription: Sendable, Hashable {
-    /// Its id.
     public let id: Int64
-    /// The application's name.
     public let application: String
     /// The gateway's words.
     public let reason: String
     /// Whether the gateway said that the token is dead; else messages have failed too often.
     public let isDead: Bool
-    /// Since when.
     public let since: DatabaseTime
     /// When it registered last.
     public let registeredAt: DatabaseTime

@@ -31,7 +31,7 @@ public struct ConsoleFinding: Sendable {
     public let finding: String
     /// The delivery that the id names; nil if it names none.
     public let deliveryID: Int64?
-    /// The number in it.
+    /// The message's number in that delivery.
     public let sequence: Int32?
     /// The message; nil if there is none.
     public let message: Message?

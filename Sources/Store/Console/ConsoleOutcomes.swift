@@ -85,7 +85,6 @@ public struct MessageFilter: Sendable, Hashable {
     /// Those with a lower number.
     public var below: Int32
 
-    /// A filter.
     public init(status: MessageStatus? = nil, reason: String = "", below: Int32 = .max) {
         self.status = status
         self.reason = reason

@@ -1,7 +1,6 @@
 import PostgresClient
 import PushCore
 
-/// Outcomes of one minute.
 public struct OutcomeMinute: Sendable, Hashable {
     /// Minutes of the clock before the present one: 0 is the one that is not over.
     public let age: Int
@@ -12,7 +11,6 @@ public struct OutcomeMinute: Sendable, Hashable {
     /// All others: ignored, not applicable, canceled, unknown.
     public let other: Int64
 
-    /// A minute.
     public init(age: Int, sent: Int64, failed: Int64, other: Int64) {
         self.age = age
         self.sent = sent
@@ -28,7 +26,6 @@ public struct OutcomeHour: Sendable, Hashable {
     /// Whether there were more parts than are counted.
     public let isPartial: Bool
 
-    /// An hour.
     public init(minutes: [OutcomeMinute], isPartial: Bool) {
         self.minutes = minutes
         self.isPartial = isPartial
@@ -46,7 +43,6 @@ public struct DeliveryFilter: Sendable, Hashable {
     /// Those with a lower id.
     public var below: Int64
 
-    /// A filter.
     public init(state: DeliveryState? = nil, application: String = "", text: String = "", below: Int64 = .max) {
         self.state = state
         self.application = application
@@ -103,13 +99,11 @@ public struct ApplicationOutcomes: Sendable, Hashable {
 public struct FailureCount: Sendable, Hashable {
     /// The application's name; "" where it is not known any more.
     public let application: String
-    /// How they ended.
     public let status: String
     /// The kind of failure, in Adobe Campaign's words; "" for what is none.
     public let kind: String
     /// The reason, word for word; "" if none was given.
     public let reason: String
-    /// How many.
     public let count: Int64
 }
 

@@ -19,7 +19,6 @@ public enum ConsoleRole: String, Sendable, CaseIterable, Comparable {
 
 /// Who has signed in, as the database knows it at this moment.
 public struct ConsoleSession: Sendable, Hashable {
-    /// The user's name.
     public let user: String
     /// What the user may do.
     public let role: ConsoleRole
@@ -28,7 +27,6 @@ public struct ConsoleSession: Sendable, Hashable {
     /// Whether the user has a one-time password, and has to choose another before anything else.
     public let mustChoosePassword: Bool
 
-    /// A session.
     public init(user: String, role: ConsoleRole, formToken: String, mustChoosePassword: Bool = false) {
         self.user = user
         self.role = role
@@ -49,7 +47,6 @@ public struct ConsoleLock: Sendable, Hashable {
     /// So many addresses may try at one name from where its user has never signed in: more of them are no mistakes of a person.
     static let addressesOfName = 20
 
-    /// A lock.
     public init(failures: Int, seconds: Int) {
         self.failures = failures
         self.seconds = seconds
@@ -77,7 +74,6 @@ public struct ConsoleActor: Sendable, Hashable {
     /// The moment; nil for the database's own, which is what it is but in tests.
     public var moment: DatabaseTime?
 
-    /// Names a session.
     public init(tokenHash: [UInt8], idleSeconds: Int, address: String, moment: DatabaseTime? = nil) {
         self.tokenHash = tokenHash
         self.idleSeconds = idleSeconds
@@ -214,7 +210,6 @@ extension Store {
         ).one { try $0.bool() }
     }
 
-    /// Ends a session.
     public func endConsoleSession(_ actor: ConsoleActor) async throws {
         try await query("SELECT pushmta_engine.console_end($1, $2)", [.bytes(actor.tokenHash), .text(actor.address)])
     }
@@ -226,7 +221,7 @@ public enum DeliveryAction: String, Sendable, CaseIterable {
     case pause
     /// It goes on where it was.
     case resume
-    /// Nothing new leaves ever.
+    /// Nothing new ever leaves.
     case stop
 }
 
@@ -234,13 +229,12 @@ public enum DeliveryAction: String, Sendable, CaseIterable {
 public struct AuditRow: Sendable, Hashable {
     /// Counts up.
     public let id: Int64
-    /// When it was done.
     public let at: DatabaseTime
     /// Who did it; "" where nobody of that name is known.
     public let who: String
     /// What was done, such as `delivery.stop`.
     public let action: String
-    /// To which thing.
+    /// What it was done to.
     public let subject: String
     /// What there is to say of it.
     public let detail: String

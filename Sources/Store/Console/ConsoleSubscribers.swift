@@ -3,9 +3,7 @@ import PushCore
 
 /// By what a subscriber is looked up.
 public enum SubscriberKey: String, Sendable, CaseIterable {
-    /// Whose subscription it is.
     case userKey = "user_key"
-    /// Its id.
     case subscription
     /// Its push token, which is not recorded.
     case pushToken = "push_token"
@@ -13,11 +11,8 @@ public enum SubscriberKey: String, Sendable, CaseIterable {
 
 /// A subscription that was looked up, without its push token.
 public struct FoundSubscriber: Sendable, Hashable {
-    /// Its id.
     public let id: Int64
-    /// The application's name.
     public let application: String
-    /// The application's platform.
     public let platform: String
     /// Whose it is, shortened for those who may not see it; "" if nobody knows.
     public let userKey: String
@@ -33,13 +28,11 @@ public struct FoundSubscriber: Sendable, Hashable {
 
 /// A subscription as the console shows it, without its push token.
 public struct Subscriber: Sendable, Hashable {
-    /// The application's name.
     public let application: String
     /// What people call the application.
     public let applicationLabel: String
     /// The service of the application.
     public let service: String
-    /// The application's platform.
     public let platform: String
     /// `production` or `sandbox`.
     public let environment: String
@@ -57,9 +50,7 @@ public struct Subscriber: Sendable, Hashable {
     public let appVersion: String
     /// Model and operating system of the device, "" if unknown.
     public let device: String
-    /// When it registered first.
     public let createdAt: DatabaseTime
-    /// When it registered last.
     public let registeredAt: DatabaseTime
     /// Whether deliveries include it, as far as nothing else speaks against it.
     public let isEnabled: Bool
@@ -67,7 +58,6 @@ public struct Subscriber: Sendable, Hashable {
     public let isOptedOut: Bool
     /// Why it is disabled, "" if it is not.
     public let disabledReason: String
-    /// When it was disabled.
     public let disabledAt: DatabaseTime?
     /// Whether messages to it may fail, and since when.
     public let quarantine: SubscriberQuarantine
@@ -95,7 +85,7 @@ public struct SubscriberQuarantine: Sendable, Hashable {
     public let reason: String
     /// When it came into quarantine.
     public let since: DatabaseTime?
-    /// Errors that count.
+    /// Soft errors since the last success or healing period.
     public let softErrors: Int32
     /// When the last of them was.
     public let lastErrorAt: DatabaseTime?

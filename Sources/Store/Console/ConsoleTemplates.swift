@@ -3,7 +3,6 @@ import PushCore
 
 /// A delivery template in a list.
 public struct TemplateSummary: Sendable, Hashable {
-    /// Its id.
     public let id: Int32
     /// Its name in commands and SQL, unique.
     public let name: String

@@ -18,12 +18,10 @@ public struct ConsoleUserRow: Sendable, Hashable {
 
 /// Who changes users, for the audit log.
 public struct AuditAuthor: Sendable, Hashable {
-    /// The person.
     public var name: String
     /// The address or machine.
     public var origin: String
 
-    /// Names a person.
     public init(name: String, origin: String) {
         self.name = name
         self.origin = origin

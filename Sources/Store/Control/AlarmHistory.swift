@@ -6,7 +6,6 @@ public struct AlarmRecord: Sendable, Hashable {
     public let id: Int64
     /// What it said last.
     public let alarm: AlarmRow
-    /// When it began.
     public let beganAt: DatabaseTime
     /// When it ended; nil while it goes on.
     public let endedAt: DatabaseTime?
@@ -15,21 +14,16 @@ public struct AlarmRecord: Sendable, Hashable {
 
     /// Who has acknowledged an alarm, and when.
     public struct Acknowledgement: Sendable, Hashable {
-        /// When.
         public let at: DatabaseTime
-        /// Who.
         public let by: String
     }
 }
 
 /// How many active alarms are unacknowledged.
 public struct AlarmCount: Sendable, Hashable {
-    /// Those that are critical.
     public let critical: Int
-    /// All.
     public let all: Int
 
-    /// So many.
     public init(critical: Int, all: Int) {
         self.critical = critical
         self.all = all

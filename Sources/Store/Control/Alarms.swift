@@ -2,7 +2,6 @@ import PostgresClient
 
 /// Something that an operator should look at, a row of `pushmta.alarm`.
 public struct AlarmRow: Sendable, Hashable {
-    /// How bad it is.
     public enum Severity: String, Sendable, CaseIterable {
         /// Messages do not go out, go out in vain, or soon will.
         case critical
@@ -10,7 +9,6 @@ public struct AlarmRow: Sendable, Hashable {
         case warning
     }
 
-    /// How bad it is.
     public let severity: Severity
     /// Its kind, for programs, such as `gateway_trouble`.
     public let code: String
@@ -26,7 +24,6 @@ public struct AlarmRow: Sendable, Hashable {
     /// Since when; nil if that is not known.
     public let since: DatabaseTime?
 
-    /// An alarm.
     public init(
         severity: Severity,
         code: String,

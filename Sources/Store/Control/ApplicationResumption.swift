@@ -4,14 +4,12 @@ import PostgresClient
 public struct ApplicationResumption: Sendable, Hashable {
     /// A host that waited before it would start another child of the application.
     public struct WaitingHost: Sendable, Hashable {
-        /// The host's name.
         public let name: String
         /// Why its last child ended before its first message.
         public let exitReason: String
         /// The last line of what that child said.
         public let stderrTail: String
 
-        /// A host.
         public init(name: String, exitReason: String, stderrTail: String) {
             self.name = name
             self.exitReason = exitReason
@@ -19,7 +17,7 @@ public struct ApplicationResumption: Sendable, Hashable {
         }
     }
 
-    /// Its circuit was open.
+    /// Whether the application's circuit was open.
     public var wasOpen: Bool
     /// Hosts whose start of children was put off.
     public var hosts: [WaitingHost]

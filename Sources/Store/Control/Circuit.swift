@@ -3,7 +3,7 @@ import PushCore
 
 /// Whether an application's messages are sent.
 public enum CircuitState: String, Sendable, Hashable, Codable, CaseIterable {
-    /// They are.
+    /// Messages are sent.
     case closed
     /// Every message would fail: nothing is claimed until the next probe.
     case open
@@ -146,11 +146,8 @@ extension Store {
 
 /// The circuit of an application.
 public struct CircuitRow: Sendable, Hashable {
-    /// The application's name.
     public let application: String
-    /// Its platform.
     public let platform: Platform
-    /// Its environment.
     public let environment: ApplicationEnvironment
     /// Its circuit; closed without a reason where there never was any trouble.
     public let health: ApplicationHealthRow
@@ -240,9 +237,7 @@ enum CircuitSQL {
 
 /// What keeps an application's messages from being sent, if anything does.
 public struct ApplicationHealthRow: Sendable, Hashable {
-    /// The application.
     public let applicationID: Int32
-    /// Its circuit.
     public let state: CircuitState
     /// What is wrong, "" if nothing. With a closed circuit it is trouble that passes by itself.
     public let reason: String

@@ -5,7 +5,6 @@ import PushCore
 public struct SendingState: Sendable, Hashable {
     /// The deliveries that were asked for, each with its state; one that does not exist is not there.
     public var deliveries: [Int64: DeliveryState]
-    /// The application's circuit.
     public var circuit: CircuitState
 
     /// How the application stands with the account's gateway; nil if that takes messages.

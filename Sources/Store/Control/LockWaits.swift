@@ -9,7 +9,6 @@ public struct LockWait: Sendable, Hashable {
     /// Since when its transaction lasts, or the first of ours waits; nil if that is not known.
     public let since: DatabaseTime?
 
-    /// A session.
     public init(pid: Int64, text: String, since: DatabaseTime? = nil) {
         self.pid = pid
         self.text = text

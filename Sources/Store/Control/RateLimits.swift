@@ -3,7 +3,6 @@ import PushCore
 
 /// A limit of messages a second, which all hosts share.
 public struct RateLimit: Sendable, Hashable {
-    /// Its number.
     public let id: Int64
     /// Messages a second; infinite for a project that has none.
     public let messagesPerSecond: Double
@@ -12,7 +11,6 @@ public struct RateLimit: Sendable, Hashable {
     /// Whether it is of the project, of which the gateway says when it is exceeded.
     public let isProject: Bool
 
-    /// A limit.
     public init(id: Int64, messagesPerSecond: Double, deliveryID: Int64? = nil, isProject: Bool = false) {
         self.id = id
         self.messagesPerSecond = messagesPerSecond
@@ -23,9 +21,7 @@ public struct RateLimit: Sendable, Hashable {
 
 /// A slice of a rate: so many messages from a moment on.
 public struct RateSlice: Sendable, Hashable {
-    /// The limit's number.
     public let limit: Int64
-    /// How many messages.
     public let messages: Int32
     /// When the first of them may leave, from the moment of the answer on.
     public let startsIn: Duration
@@ -35,9 +31,7 @@ public struct RateSlice: Sendable, Hashable {
 
 /// What of a sender's messages is limited, in the words of the database.
 public struct RateScope: Sendable, Hashable {
-    /// The sender's application.
     public var application: Int32
-    /// The sender's external account.
     public var account: Int32
     /// The project of FCM; nil for other gateways.
     public var project: String?
@@ -56,7 +50,6 @@ public struct RateLimitRow: Sendable, Hashable {
     public let scope: String
     /// The delivery's number, or the name of the other.
     public let name: String
-    /// Messages a second.
     public let messagesPerSecond: Double
     /// What is allowed now: less for a while after idleness, or after the gateway's refusal.
     public let currentRate: Double
@@ -64,7 +57,6 @@ public struct RateLimitRow: Sendable, Hashable {
     public let granted: Int64
     /// Why it was halved last; empty if it never was.
     public let cutReason: String
-    /// Seconds since then.
     public let secondsSinceCut: Double?
 }
 

@@ -5,9 +5,7 @@ import PushCore
 public struct DeliveryDay: Sendable {
     /// Its own id.
     public let id: Int64
-    /// The day.
     public let logDay: LogDay
-    /// Its state.
     public let state: DeliveryState
     /// Messages so far.
     public let target: Int64
@@ -19,7 +17,6 @@ public struct DeliveryDay: Sendable {
     /// Whether it is under way and something keeps its messages.
     public var standsStill: Bool { state == .inProgress && !waitingReason.isEmpty }
 
-    /// A day.
     public init(
         id: Int64,
         logDay: LogDay,

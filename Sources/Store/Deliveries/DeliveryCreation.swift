@@ -1,9 +1,7 @@
 import PostgresClient
 import PushCore
 
-/// A delivery to create.
 public struct NewDelivery: Sendable {
-    /// Its name.
     public var label: String
     /// Names of the applications whose subscribers it goes to, each over its own account unless `accounts` says otherwise.
     public var applications: [String]
@@ -92,7 +90,6 @@ extension Store {
         try await change("pushmta.set_one_time_code($1, $2)", [.int64(id), .bool(isCode)])
     }
 
-    /// Starts a delivery now.
     public func startDelivery(_ id: Int64) async throws {
         try await change("pushmta.start_delivery($1)", [.int64(id)])
     }

@@ -3,11 +3,8 @@ import PushCore
 
 /// A delivery's counts in one snapshot: `target = pending + sent + failed + ignored + notApplicable + canceled + unknown`.
 public struct DeliveryProgress: Sendable {
-    /// The delivery.
     public let id: Int64
-    /// Its name.
     public let label: String
-    /// Its state.
     public let state: DeliveryState
     /// Why it failed, "" if it has not.
     public let stateReason: String
@@ -41,7 +38,6 @@ public struct DeliveryProgress: Sendable {
     public let partsClaimed: Int64
     /// Parts that are held back.
     public let partsWaiting: Int64
-    /// Parts that ended.
     public let partsDone: Int64
     /// Whether all parts are made.
     public let prepared: Bool
@@ -146,12 +142,10 @@ public struct OutcomeCount: Sendable, Hashable {
     public let status: MessageStatus?
     /// The reason, verbatim; "" if none.
     public let reason: String
-    /// How many.
     public let count: Int64
     /// What kind of failure it is; nil for what is none.
     public let failure: MessageFailure?
 
-    /// A count of messages.
     public init(status: MessageStatus?, reason: String, count: Int64, failure: MessageFailure? = nil) {
         self.failure = failure
         self.status = status

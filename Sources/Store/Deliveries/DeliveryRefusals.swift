@@ -7,7 +7,6 @@ public struct DeliveryRefusal: Sendable, Hashable {
     /// Its words for people; what they quoted of a message is left out.
     public let words: String
 
-    /// A text.
     public init(reason: String, words: String) {
         self.reason = reason
         self.words = words

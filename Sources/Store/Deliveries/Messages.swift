@@ -3,15 +3,13 @@ import PushCore
 
 /// One message and what became of it, as `pushmta.message_status` has it.
 public struct MessageRow: Sendable {
-    /// Its id.
     public let id: String
     /// Its delivery; of a continuous one, the delivery of its day.
     public let deliveryID: Int64
-    /// Its number there.
+    /// Its number in that delivery.
     public let sequence: Int32
     /// The subscription that it goes to.
     public let subscriptionID: Int64
-    /// What became of it.
     public let status: MessageStatus
     /// The gateway's words, or ours.
     public let reason: String
@@ -28,7 +26,6 @@ public struct MessageRow: Sendable {
     /// Whether somebody has opened it.
     public let isClicked: Bool
 
-    /// A message.
     public init(
         id: String,
         deliveryID: Int64,
@@ -76,7 +73,6 @@ public enum MessageIDKind: String, Sendable, Hashable, CaseIterable {
 public struct FoundMessage: Sendable {
     /// What the id was taken for.
     public let kind: MessageIDKind
-    /// The message.
     public let message: MessageRow
 }
 
@@ -87,7 +83,6 @@ public struct MessageSearch: Sendable {
     /// If there is none: what was looked for, where, and why nothing was found.
     public let findings: [MessageFinding]
 
-    /// A result.
     public init(found: [FoundMessage], findings: [MessageFinding]) {
         self.found = found
         self.findings = findings
@@ -108,16 +103,13 @@ public struct MessageFinding: Sendable, Hashable {
 
 /// A message to add to a continuous delivery.
 public struct NewMessage: Sendable {
-    /// The continuous delivery.
     public var deliveryID: Int64
-    /// Whom it goes to.
     public var address: MessageAddress
     /// The values of its fields, a JSON object.
     public var variables: String
     /// A name for this message that the caller chooses: sent again with it within 24 hours, it is the same message.
     public var idempotencyKey: String?
 
-    /// A message.
     public init(
         deliveryID: Int64,
         address: MessageAddress,
@@ -147,14 +139,13 @@ public struct MessageReference: Sendable, Hashable {
     public let id: String
     /// The delivery of its day.
     public let deliveryID: Int64
-    /// Its number there.
+    /// Its number in that delivery.
     public let sequence: Int32
     /// The subscription that it goes to.
     public let subscriptionID: Int64
     /// Whether its idempotency key was known: then nothing was sent this time.
     public let isRepeated: Bool
 
-    /// A message.
     public init(id: String, deliveryID: Int64, sequence: Int32, subscriptionID: Int64, isRepeated: Bool) {
         self.id = id
         self.deliveryID = deliveryID
@@ -182,14 +173,11 @@ public struct MessageRefusal: Sendable, Hashable {
 
 /// A part of a continuous delivery that is ready to be sent.
 public struct ReadyMessagePart: Sendable, Hashable {
-    /// The part.
     public let id: Int64
     /// The application of its messages.
     public let applicationID: Int32
-    /// Their routing.
     public let accountID: Int32
 
-    /// A part.
     public init(id: Int64, applicationID: Int32, accountID: Int32) {
         self.id = id
         self.applicationID = applicationID

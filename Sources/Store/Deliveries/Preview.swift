@@ -3,9 +3,7 @@ import PushCore
 
 /// A subscription that a message is shown for.
 public struct PreviewAddress: Sendable, Hashable {
-    /// The subscription.
     public let subscriptionID: Int64
-    /// Its application.
     public let applicationID: Int32
     /// The values of its seed address for the message's fields, a JSON object; nil for none.
     public var variables: String?

@@ -7,11 +7,9 @@ public struct SeedRow: Sendable, Hashable {
     public let name: String
     /// Whose it is, for people.
     public let label: String
-    /// Name of its application.
     public let application: String
     /// The platform of its application.
     public let platform: Platform
-    /// Its subscription.
     public let subscriptionID: Int64
     /// The token that the gateway knows.
     public let pushToken: String
@@ -24,7 +22,6 @@ public struct SeedRow: Sendable, Hashable {
     /// Why it cannot get anything, "" if it can: `disabled`, `opted_out` or `quarantine`.
     public let problem: String
 
-    /// A seed address.
     public init(
         name: String,
         label: String,
@@ -68,14 +65,12 @@ public struct NewSeed: Sendable {
     public var label: String
     /// Name of its application; a subscription's id needs none.
     public var application: String?
-    /// What names its subscription.
     public var address: Address
     /// The values that its messages take for their fields, a JSON object; nil for those of the subscription.
     public var variables: String?
     /// The language of a token that is no subscriber's, a tag.
     public var locale: String
 
-    /// A seed address.
     public init(
         name: String,
         label: String = "",
@@ -95,14 +90,10 @@ public struct NewSeed: Sendable {
 
 /// Who gets a proof: nobody when all three are empty.
 public struct ProofAddresses: Sendable, Hashable {
-    /// Names of seed addresses.
     public var seeds: [String]
-    /// Subscriptions.
     public var subscriptionIDs: [Int64]
-    /// Push tokens of subscriptions.
     public var pushTokens: [String]
 
-    /// Some addresses.
     public init(seeds: [String] = [], subscriptionIDs: [Int64] = [], pushTokens: [String] = []) {
         self.seeds = seeds
         self.subscriptionIDs = subscriptionIDs
@@ -228,15 +219,12 @@ extension Store {
 
 /// A seed address as pages list it: without its token.
 public struct ListedSeed: Sendable, Hashable {
-    /// Its name.
     public let name: String
     /// Whose it is.
     public let label: String
-    /// Name of its application.
     public let application: String
     /// The platform of its application.
     public let platform: Platform
-    /// Its subscription.
     public let subscriptionID: Int64
     /// The language of its messages; "" if unknown.
     public let locale: String

@@ -3,13 +3,10 @@ import PushCore
 
 /// What a child needs to know of a delivery to send it.
 public struct SendingDelivery: Sendable {
-    /// The delivery.
     public let id: Int64
-    /// Its name.
     public let label: String
     /// Its content, JSON.
     public let content: String
-    /// Its state now.
     public let state: DeliveryState
     /// 16 bytes; never in a log.
     public let trackingKey: [UInt8]
@@ -38,7 +35,6 @@ public struct SendingDelivery: Sendable {
     /// How many of its messages may leave a second; nil without a limit of its own.
     public let rateLimit: RateLimit?
 
-    /// A delivery to send.
     public init(
         id: Int64,
         label: String,
@@ -142,7 +138,6 @@ extension Store {
         )
     }
 
-    /// The database's clock now.
     public func databaseClock() async throws -> DatabaseTime {
         try await query("SELECT clock_timestamp()").one { try $0.time() }
     }

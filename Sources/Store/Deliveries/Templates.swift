@@ -3,11 +3,9 @@ import PushCore
 
 /// Whom the deliveries of a template go to that say nothing themselves.
 public struct TemplateTarget: Sendable, Hashable {
-    /// Names of applications.
     public var applications: [String]
     /// Who of the subscribers is chosen, in the language of filters; "" for everybody.
     public var filter: String
-    /// Names of exclusion lists.
     public var excludedLists: [String]
 
     /// A target; nobody in particular unless something is given.
@@ -20,7 +18,6 @@ public struct TemplateTarget: Sendable, Hashable {
 
 /// A delivery template: content, settings and target that deliveries start from.
 public struct TemplateRow: Sendable, Hashable {
-    /// Its id.
     public let id: Int32
     /// Its name in commands and SQL, unique.
     public let name: String
@@ -39,7 +36,6 @@ public struct TemplateRow: Sendable, Hashable {
     /// When it was stored last.
     public let changedAt: DatabaseTime
 
-    /// A delivery template.
     public init(
         id: Int32,
         name: String,
@@ -65,7 +61,6 @@ public struct TemplateRow: Sendable, Hashable {
 
 /// A delivery to create from a template; nil leaves what the template says.
 public struct DeliveryFromTemplate: Sendable {
-    /// The template's name.
     public var template: String
     /// The delivery's name.
     public var label: String
@@ -73,7 +68,6 @@ public struct DeliveryFromTemplate: Sendable {
     public var applications: [String]
     /// Who of them is chosen; "" for everybody.
     public var filter: String?
-    /// Names of exclusion lists.
     public var excludedLists: [String]?
     /// What takes the place of the template's content, JSON: objects are merged, null takes a key away (RFC 7396).
     public var content: String?

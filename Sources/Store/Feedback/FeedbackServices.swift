@@ -8,7 +8,6 @@ public struct FeedbackReading: Sendable, Hashable {
     /// The external account whose gateway it belongs to.
     public var accountID: Int32
 
-    /// Names a service.
     public init(applicationID: Int32, accountID: Int32) {
         self.applicationID = applicationID
         self.accountID = accountID
@@ -17,7 +16,6 @@ public struct FeedbackReading: Sendable, Hashable {
 
 /// A feedback service as operators see it.
 public struct FeedbackServiceRow: Sendable, Hashable {
-    /// The application.
     public var application: String
     /// The external account of its binary gateway.
     public var account: String

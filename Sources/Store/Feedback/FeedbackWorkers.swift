@@ -6,9 +6,7 @@ public struct FeedbackHeartbeat: Sendable, Hashable {
     public var worker: String
     /// The name of its host.
     public var host: String
-    /// Its process.
     public var pid: Int32
-    /// The program's version.
     public var version: String
     /// What it did last, "" if nothing since the last heartbeat.
     public var lastAction = ""
@@ -36,13 +34,10 @@ public struct FeedbackHeartbeat: Sendable, Hashable {
 
 /// A feedback worker as monitoring sees it.
 public struct FeedbackWorkerRow: Sendable {
-    /// Its id.
     public let id: String
     /// The name of its host.
     public let host: String
-    /// Its process.
     public let pid: Int32
-    /// The program's version.
     public let version: String
     /// `acting`, `standby`, `stopped`, or `gone` if nothing was heard of it for 30 s.
     public let state: String
@@ -50,13 +45,10 @@ public struct FeedbackWorkerRow: Sendable {
     public let actingSince: DatabaseTime?
     /// The age of its last heartbeat.
     public let heartbeatAgeSeconds: Double
-    /// What it did last.
     public let lastAction: String
     /// Token events that it decided.
     public let tokenEvents: Int64
-    /// Messages that it counted.
     public let messagesCounted: Int64
-    /// Hits that it counted.
     public let hitsCounted: Int64
     /// Hits that it loaded from tracking spools.
     public let hitsLoaded: Int64

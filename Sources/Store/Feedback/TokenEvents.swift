@@ -3,7 +3,7 @@ import PushCore
 
 /// What was said about a token.
 public enum TokenEventKind: String, Sendable, Hashable, Codable, CaseIterable {
-    /// It is dead.
+    /// The token is dead.
     case invalid
     /// The gateway wants another one instead.
     case canonical
@@ -19,9 +19,7 @@ public enum TokenEventKind: String, Sendable, Hashable, Codable, CaseIterable {
 public struct TokenEventCount: Sendable, Hashable {
     /// The delivery, nil for what came without one.
     public let deliveryID: Int64?
-    /// The application's name.
     public let application: String
-    /// What was said.
     public let kind: TokenEventKind
     /// The gateway's words.
     public let reason: String
@@ -31,9 +29,8 @@ public struct TokenEventCount: Sendable, Hashable {
     public let held: Int64
     /// In doubt, as far more came at once than a fleet loses.
     public let doubted: Int64
-    /// Done to the subscription.
+    /// Applied to the subscription.
     public let applied: Int64
-    /// Taken back.
     public let undone: Int64
     /// The subscription was registered anew, disabled before, or is gone; or the same was said too soon before to count again.
     public let outdated: Int64

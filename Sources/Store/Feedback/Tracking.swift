@@ -78,7 +78,6 @@ extension Store {
 
 /// A hit whose message is known, or is known by a number that the database resolves.
 public struct ResolvedHit: Sendable {
-    /// Which message.
     public enum Message: Sendable, Hashable {
         /// By delivery, sequence, and the delivery's day as days since 2000-01-01.
         case known(delivery: Int64, sequence: Int32, logDay: Int32)
@@ -86,12 +85,10 @@ public struct ResolvedHit: Sendable {
         case numbered(Int64, deliveries: [Int64])
     }
 
-    /// Which message.
     public var message: Message
     /// When it came and from whom.
     public var hit: TrackingHit
 
-    /// A hit.
     public init(message: Message, hit: TrackingHit) {
         self.message = message
         self.hit = hit
@@ -166,7 +163,6 @@ public struct DroppedHits: Sendable, Hashable {
     /// Whether there is nothing to report.
     public var isEmpty: Bool { malformed == 0 && forged == 0 && foreign == 0 }
 
-    /// Adds other counts.
     public static func += (left: inout DroppedHits, right: DroppedHits) {
         left.malformed &+= right.malformed
         left.forged &+= right.forged
@@ -176,12 +172,10 @@ public struct DroppedHits: Sendable, Hashable {
 
 /// The messages of a delivery of which devices have told something, each counted once.
 public struct FirstHits: Sendable, Hashable {
-    /// Messages that were received.
     public var received: Int64
     /// Messages that were clicked on or opened.
     public var clicked: Int64
 
-    /// Counts.
     public init(received: Int64, clicked: Int64) {
         self.received = received
         self.clicked = clicked

@@ -125,12 +125,10 @@ public struct StoreReport: Sendable {
     public var closedParts: [Int64] = []
     /// Parts that were to end but whose counters do not add up to their size: release them.
     public var unbalancedParts: [Int64] = []
-    /// Retry parts made.
     public var retryParts: Int = 0
     /// What ended, with the token under which it did.
     var closed: Set<PartToken> = []
 
-    /// An empty report.
     public init() {}
 }
 
@@ -157,7 +155,7 @@ enum PartFence {
         )
     }
 
-    /// The claims that stand.
+    /// The claims that still hold.
     static func read(_ result: PostgresResult?) throws -> [PartToken: PartPlacement] {
         guard let result else { return [:] }
         var held: [PartToken: PartPlacement] = [:]
@@ -258,7 +256,6 @@ public struct OutcomeBatch: Sendable {
     /// Refusals of tokens that are dead as the gateway says.
     public var refusedTokens: Int { effects.isEmpty ? 0 : effects.count { $0.kind == .invalid } }
 
-    /// Number of outcomes.
     public private(set) var count = 0
 
     /// The parts that it is about, each with the token under which its messages were sent.
@@ -452,6 +449,5 @@ struct StatusCounts: Sendable, Hashable {
         values[place] += number
     }
 
-    /// The sum of all.
     var total: Int32 { values.reduce(0, +) }
 }

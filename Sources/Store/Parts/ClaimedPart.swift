@@ -2,9 +2,7 @@ import PushCore
 
 /// A part of a delivery that a child has claimed: about 1,000 messages and the right to decide about them.
 public struct ClaimedPart: Sendable {
-    /// The part.
     public let id: Int64
-    /// Its delivery.
     public let deliveryID: Int64
     /// The fence: counts up by one at each claim, so 1 means that nobody held the part before.
     public let fencingToken: Int64
@@ -62,7 +60,6 @@ public struct ClaimedPart: Sendable {
     /// More refusals are not counted.
     public static let mostRefusals: Int16 = 32_000
 
-    /// A claimed part.
     public init(
         id: Int64,
         deliveryID: Int64,
@@ -116,7 +113,6 @@ public struct ClaimedPart: Sendable {
 
 /// A part together with the fencing token under which its owner holds it.
 public struct PartToken: Sendable, Hashable, Comparable {
-    /// The part.
     public let part: Int64
     /// The token that the claim gave.
     public let token: Int64

@@ -109,7 +109,6 @@ extension Store {
 
 /// A lease as a sweep saw it; lost when token and renewal stay the same for a whole lease on the observer's clock.
 public struct LeaseObservation: Sendable, Hashable {
-    /// The part.
     public let partID: Int64
     /// The child that holds it.
     public let owner: Int64
@@ -120,7 +119,6 @@ public struct LeaseObservation: Sendable, Hashable {
     /// Counts up at each renewal.
     public let renewal: Int64
 
-    /// A lease as seen.
     public init(partID: Int64, owner: Int64, hostID: String, token: Int64, renewal: Int64) {
         self.partID = partID
         self.owner = owner

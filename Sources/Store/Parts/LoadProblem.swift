@@ -2,7 +2,6 @@ import PostgresClient
 
 /// Why messages cannot be read from the database now: what an error says about whom it concerns, in words that an operator may see.
 public struct LoadProblem: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Whom an error concerns.
     public enum Scope: Sendable, Hashable {
         /// Nobody in particular: the connection is lost, or was given up.
         case connection
@@ -14,14 +13,12 @@ public struct LoadProblem: Error, Sendable, Hashable, CustomStringConvertible {
         case message
     }
 
-    /// Whom it concerns.
     public let scope: Scope
     /// What is wrong, on one line, without values of people and without SQL.
     public let text: String
     /// Whether the server has given up a statement for its time limit: with more time it may be answered.
     public let isTimeout: Bool
 
-    /// The text.
     public var description: String { text }
 
     /// A problem with these words.
@@ -31,7 +28,6 @@ public struct LoadProblem: Error, Sendable, Hashable, CustomStringConvertible {
         self.isTimeout = isTimeout
     }
 
-    /// What an error means.
     public init(_ error: any Error) {
         switch error {
         case let problem as LoadProblem: self = problem

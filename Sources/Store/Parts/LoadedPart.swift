@@ -5,7 +5,6 @@ import PushCore
 public struct LoadedPart: Sendable {
     /// Sequence numbers within the delivery, ascending.
     public var sequences: [Int32] = []
-    /// Subscriptions, row by row.
     public var subscriptionIDs: [Int64] = []
     /// Push tokens, fresh at loading; null where the subscription is missing.
     public var tokens = ByteColumn()
@@ -24,7 +23,6 @@ public struct LoadedPart: Sendable {
     /// Why the fields of a row could not be read, for the rows of which that is so; those of the view are null.
     public var unreadable: [Int: String] = [:]
 
-    /// A part without messages.
     public init() {}
 
     /// A part that is to have so many messages.
@@ -32,7 +30,6 @@ public struct LoadedPart: Sendable {
         reserve(room, fields)
     }
 
-    /// Number of messages.
     public var count: Int { sequences.count }
 }
 
@@ -89,11 +86,9 @@ extension LoadedPart {
 
 /// Whether a message of a part can still be sent, by the state of its subscription at loading.
 public enum LoadDecision: Int16, Sendable, CaseIterable {
-    /// Send it.
     case sendable = 0
     /// The subscription was disabled (a newer one took its token, or the gateway refused it).
     case disabled = 1
-    /// The person opted out.
     case optedOut = 2
     /// The subscription is in quarantine or on the deny list.
     case quarantined = 3
@@ -106,7 +101,6 @@ public enum LoadDecision: Int16, Sendable, CaseIterable {
     /// subscriber gets nothing any more.
     init?(exclusion code: Int16) { self.init(rawValue: code == Store.seedExclusion ? Self.disabled.rawValue : code) }
 
-    /// Whether it is sent.
     public var isSendable: Bool { self == .sendable || self == .sendableWithErrors }
 
     /// The decision on a subscription `s`, by its generated `exclusion`, which does not tell errors apart.

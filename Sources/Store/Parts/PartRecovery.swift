@@ -5,7 +5,6 @@ import PushCore
 public struct PartRecovery: Sendable {
     /// A message that was answered softly: it takes part in the retry, not in another send.
     public struct SoftAnswer: Sendable, Hashable {
-        /// The message.
         public let sequence: Int32
         /// The attempt that got the answer; 0 if it was refused for the gateway's sake, which uses none.
         public let attempt: Int16

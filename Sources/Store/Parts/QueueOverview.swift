@@ -8,11 +8,8 @@ public struct QueueRow: Sendable, Hashable {
         case underTenSeconds, underOneMinute, underTenMinutes, underOneHour, older
     }
 
-    /// The application's name.
     public let application: String
-    /// The account's name.
     public let account: String
-    /// The account's connector.
     public let connector: Connector
     /// Messages that are due and that nobody has claimed.
     public let ready: Int64
@@ -33,7 +30,6 @@ public struct QueueRow: Sendable, Hashable {
     /// Why they wait, "" if nothing does.
     public let waitingReason: String
 
-    /// A row.
     public init(
         application: String,
         account: String,

@@ -3,22 +3,19 @@ import PushCore
 
 /// Parts that wait for a child of one kind, now due.
 public struct ReadyWork: Sendable, Hashable {
-    /// The application.
     public let applicationID: Int32
-    /// The routing.
     public let accountID: Int32
-    /// The connector of that routing.
+    /// The connector of that account.
     public let connector: Connector
     /// Number of parts that may be claimed now.
     public let readyParts: Int
-    /// Messages in them.
+    /// Messages in those parts.
     public let readyMessages: Int64
     /// The greatest priority among them.
     public let highestPriority: Int16
     /// Seconds since the oldest of them became due.
     public let oldestSeconds: Double
 
-    /// Work of one kind.
     public init(
         applicationID: Int32,
         accountID: Int32,
@@ -40,15 +37,12 @@ public struct ReadyWork: Sendable, Hashable {
 
 /// What is due and waits for children, as monitoring sees it.
 public struct WaitingWork: Sendable, Hashable {
-    /// The application's name.
     public let application: String
-    /// The account's name.
     public let account: String
-    /// The account's connector.
     public let connector: Connector
     /// Parts that are due.
     public let parts: Int64
-    /// Messages in them.
+    /// Messages in those parts.
     public let messages: Int64
     /// The greatest priority among them.
     public let highestPriority: Int16
@@ -58,14 +52,10 @@ public struct WaitingWork: Sendable, Hashable {
 
 /// What a child serves: one application over one routing.
 public struct ChildKind: Sendable, Hashable {
-    /// The application.
     public let applicationID: Int32
-    /// The routing.
     public let accountID: Int32
-    /// The routing's connector.
     public let connector: Connector
 
-    /// A kind of children.
     public init(applicationID: Int32, accountID: Int32, connector: Connector) {
         self.applicationID = applicationID
         self.accountID = accountID

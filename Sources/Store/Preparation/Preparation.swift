@@ -3,15 +3,12 @@ import PushCore
 
 /// A delivery that a supervisor prepares; check its content, then call `prepareChunk` until it is done.
 public struct PreparationJob: Sendable {
-    /// The delivery.
     public let deliveryID: Int64
-    /// Its name.
     public let label: String
     /// How urgent it was when it was claimed.
     public internal(set) var priority: Int16 = 0
     /// Its content, JSON.
     public let content: String
-    /// Its target applications.
     public let applications: [ApplicationRow]
     /// The routing of each, in the same order.
     public let accounts: [AccountRow]
@@ -24,7 +21,6 @@ public struct PreparationJob: Sendable {
     /// Whether it has a reason for which its preparation was put off.
     var hasWaited = false
 
-    /// A delivery to prepare.
     public init(
         deliveryID: Int64,
         label: String,

@@ -7,14 +7,10 @@ public struct ChildRow: Sendable {
     public var hostID: String
     /// Counts up with each child of a host, so that a stale status line is recognised.
     public var generation: Int32
-    /// The application it serves.
     public var applicationID: Int32
-    /// The routing it uses.
     public var accountID: Int32
-    /// The routing's connector.
     public var connector: Connector
 
-    /// A child to be.
     public init(hostID: String, generation: Int32, applicationID: Int32, accountID: Int32, connector: Connector) {
         self.hostID = hostID
         self.generation = generation
@@ -35,9 +31,7 @@ public struct ChildOverview: Sendable {
     public let id: Int64
     /// Where it runs and what it serves.
     public let row: ChildRow
-    /// What it is doing.
     public var state: State
-    /// Its last report.
     public var report: ChildReport
     /// When its row was made.
     public let startedAt: DatabaseTime
@@ -60,7 +54,6 @@ public struct ChildOverview: Sendable {
     /// Whether somebody asked for another one in its place.
     public let isRecycleRequested: Bool
 
-    /// A child.
     public init(
         id: Int64,
         row: ChildRow,

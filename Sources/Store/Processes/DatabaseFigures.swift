@@ -2,7 +2,6 @@ import PostgresClient
 
 /// How the database itself does, for metrics. What the role may not see is left out (`pg_monitor` lets it see everything).
 public struct DatabaseFigures: Sendable {
-    /// A replica that streams.
     public struct Replica: Sendable, Hashable {
         /// The application name of its connection.
         public let name: String
@@ -71,7 +70,6 @@ public struct ConnectionRoom: Sendable, Hashable {
     /// Those that are in use, also by others than this product.
     public let used: Int
 
-    /// What is left.
     public var left: Int { max(0, most - used) }
 
     /// So many connections, of which so many are in use.

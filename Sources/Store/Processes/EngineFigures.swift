@@ -5,7 +5,6 @@ import PushCore
 public struct EngineFigures: Sendable {
     /// Messages that wait for a child.
     public struct Queue: Sendable, Hashable {
-        /// The application's name.
         public let application: String
         /// Whether it is the lane of single messages.
         public let isTransactional: Bool
@@ -21,9 +20,7 @@ public struct EngineFigures: Sendable {
 
     /// A supervisor's machine.
     public struct Host: Sendable, Hashable {
-        /// Its id.
         public let id: String
-        /// Its name.
         public let name: String
         /// `alive`, `late`, `gone` or `stopped`, as in `pushmta.mta_host`.
         public let health: String
@@ -31,11 +28,8 @@ public struct EngineFigures: Sendable {
         public let isReplaced: Bool
     }
 
-    /// How an application stands.
     public struct Application: Sendable, Hashable {
-        /// The application's id.
         public let id: Int32
-        /// Its name.
         public let name: String
         /// The connector of its account; nil without one.
         public let connector: Connector?
@@ -49,13 +43,12 @@ public struct EngineFigures: Sendable {
         public let credentialSeconds: Double?
     }
 
-    /// How a gateway stands.
     public enum Trouble: Int, Sendable, Hashable {
         /// It takes messages.
         case none = 0
         /// It takes messages again, at a rate that grows.
         case opening = 1
-        /// It takes none.
+        /// It takes no messages.
         case trouble = 2
     }
 
@@ -63,7 +56,6 @@ public struct EngineFigures: Sendable {
     public struct Quota: Sendable, Hashable {
         /// `application`, `account` or `project`.
         public let scope: String
-        /// Its name.
         public let name: String
         /// Messages a second that are allowed now.
         public let currentRate: Double
@@ -75,7 +67,6 @@ public struct EngineFigures: Sendable {
     public let hosts: [Host]
     /// Messages that wait.
     public let queues: [Queue]
-    /// All applications.
     public let applications: [Application]
     /// All limits but those of deliveries.
     public let quotas: [Quota]

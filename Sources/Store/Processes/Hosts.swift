@@ -10,23 +10,18 @@ public struct HostReport: Sendable {
 
     /// UUID kept in the journal folder, 36 lower-case characters.
     public var id: String
-    /// The machine's name.
     public var name: String
-    /// The supervisor's process.
     public var pid: Int32
-    /// The program's version.
     public var version: String
     /// The schema version that the program was made for.
     public var schemaVersion: Int32
     /// What the supervisor is doing.
     public var state: State
-    /// Where the journals are.
     public var journalFolder: String
     /// Children alive.
     public var children: Int32
     /// Children that the settings allow.
     public var maxChildren: Int32
-    /// Processor cores.
     public var cores: Int32
     /// Load average of the last minute.
     public var load: Double
@@ -89,7 +84,6 @@ public struct HostReport: Sendable {
 
 /// A host as the database knows it.
 public struct HostRow: Sendable {
-    /// The last report.
     public let report: HostReport
     /// When this supervisor started.
     public let startedAt: DatabaseTime
@@ -113,7 +107,6 @@ public struct HostRow: Sendable {
     /// Whether it has been silent for so long that others take over.
     public var isGone: Bool { health == "gone" }
 
-    /// A host.
     public init(
         report: HostReport,
         startedAt: DatabaseTime,
@@ -139,9 +132,7 @@ public struct HostRow: Sendable {
 
 /// The last sign of life of a host.
 public struct HostSign: Sendable, Hashable {
-    /// The machine's name.
     public let name: String
-    /// The supervisor's process.
     public let pid: Int32
     /// When it was given.
     public let heartbeat: DatabaseTime
@@ -158,7 +149,6 @@ public struct HostRequests: Sendable, Hashable {
     /// Whether another start of a supervisor has taken the host since: this one has lost it.
     public var isHostLost = false
 
-    /// Requests; none unless given.
     public init(isDrainRequested: Bool = false, recycledChildren: Set<Int64> = []) {
         self.isDrainRequested = isDrainRequested
         self.recycledChildren = recycledChildren

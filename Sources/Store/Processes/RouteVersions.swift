@@ -27,7 +27,6 @@ public struct RouteVersions: Sendable, Equatable {
     /// The names of external accounts by their ids.
     public var accountNames: [Int32: String] = [:]
 
-    /// Some applications and accounts.
     public init(applications: [Int32: String] = [:], accounts: [Int32: Account] = [:]) {
         self.applications = applications
         self.accounts = accounts

@@ -2,7 +2,6 @@ import PostgresClient
 
 /// What the server says of a session of ours: who it is, and how it got there.
 public struct SessionFacts: Sendable {
-    /// The database user.
     public let user: String
     /// Whether the connection is over a Unix socket.
     public let isLocal: Bool
@@ -37,7 +36,6 @@ public struct ReplicaFacts: Sendable {
     /// Bytes of what it has not applied yet; nil where this user may not see it.
     public let lagBytes: Int64?
 
-    /// A replica as seen.
     public init(name: String, syncState: String, lagSeconds: Double?, lagBytes: Int64?) {
         self.name = name
         self.syncState = syncState
@@ -63,7 +61,6 @@ public struct SpareRights: Sendable, Hashable {
 
     /// A role that may create in a schema.
     public struct Creator: Sendable, Hashable {
-        /// The schema.
         public let schema: String
         /// The role as SQL writes it, `PUBLIC` for everybody.
         public let role: String
@@ -75,7 +72,6 @@ public struct SpareRights: Sendable, Hashable {
         }
     }
 
-    /// What roles may do.
     public init(creators: [Creator], ownerThatMakesRoles: String?) {
         self.creators = creators
         self.ownerThatMakesRoles = ownerThatMakesRoles

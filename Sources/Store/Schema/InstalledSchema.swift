@@ -3,7 +3,6 @@ import PushCore
 
 /// What of the schema a database has.
 enum InstalledSchema: Sendable, Equatable {
-    /// Nothing.
     case none
     /// What a program made before version 1 was: its list of steps had another form.
     case beforeVersion1

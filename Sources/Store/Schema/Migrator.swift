@@ -2,11 +2,10 @@ import Content
 import PostgresClient
 import PushCore
 
-/// What a migration did.
 public struct MigrationReport: Sendable {
     /// Schema version found, 0 if there was none.
     public let from: Int32
-    /// Schema version now.
+    /// Schema version after the migration.
     public let to: Int32
     /// Names of the files applied, in order; empty if there was nothing to do.
     public let applied: [String]

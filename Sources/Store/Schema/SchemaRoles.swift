@@ -48,7 +48,6 @@ public struct SchemaRights: Sendable {
     /// Statements that give the rights that are missing; migration runs them. Not looked at as long as a role is missing.
     public let grants: [String]
 
-    /// What is missing.
     public init(roles: [String], grants: [String]) {
         self.roles = roles
         self.grants = grants

@@ -96,7 +96,6 @@ public struct ImportReport: Sendable {
     /// Lines that are kept word for word.
     static let keptWords = 100
 
-    /// An empty report.
     public init() {}
 
     /// Lines that were dealt with.

@@ -7,7 +7,6 @@ import PushCore
 public struct ImportRow: Sendable {
     /// Line number in the file, for reports.
     public var line: Int
-    /// The push token.
     public var pushToken: String
     /// Whose it is; "" for no user's.
     public var userKey: String?
@@ -17,7 +16,6 @@ public struct ImportRow: Sendable {
     public var timeZone: String?
     /// Fields of the recipient, for personalisation.
     public var recipient: [String: String]
-    /// Parameters of the subscription.
     public var parameters: [String: String]
     /// When the device said so last.
     public var registeredAt: DatabaseTime?

@@ -2,13 +2,10 @@ import PostgresClient
 
 /// An import of the last day.
 public struct ImportEntry: Sendable {
-    /// Its number.
     public let id: Int64
-    /// Into which application.
     public let application: String
     /// Which file it was.
     public let source: String
-    /// When it began.
     public let startedAt: DatabaseTime
     /// When it was undone; nil if it was not.
     public let undoneAt: DatabaseTime?

@@ -4,11 +4,8 @@ import PushCore
 
 /// What a registration needs to know of an application.
 public struct RegistrableApplication: Sendable {
-    /// Its id.
     public let id: Int32
-    /// Its name.
     public let name: String
-    /// Its platform.
     public let platform: Platform
     /// What devices name it by.
     public let integrationKey: String
@@ -16,7 +13,6 @@ public struct RegistrableApplication: Sendable {
     /// devices cannot be registered: nobody could say what belongs into which column.
     public let declarations: Result<ApplicationDeclarations, DeclarationError>
 
-    /// An application.
     public init(
         id: Int32,
         name: String,
@@ -117,7 +113,6 @@ public struct RegistrationReport: Sendable, Hashable {
     /// Subscriptions whose token went to another user, or whose device has another token.
     public var disabled: Int
 
-    /// A report.
     public init(created: Int, updated: Int, disabled: Int) {
         self.created = created
         self.updated = updated

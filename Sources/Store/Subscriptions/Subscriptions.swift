@@ -5,7 +5,6 @@ import PushCore
 public struct SubscriptionRow: Sendable {
     /// Its id, never used again.
     public let id: Int64
-    /// Name of its application.
     public let application: String
     /// The token that the gateway knows.
     public let pushToken: String
@@ -24,7 +23,6 @@ public struct SubscriptionRow: Sendable {
     /// When the device registered last.
     public let registeredAt: DatabaseTime
 
-    /// A subscription.
     public init(
         id: Int64,
         application: String,

@@ -8,7 +8,6 @@ public struct ForgottenUser: Sendable, Hashable {
     public let targets: Int64
     /// Entries of exclusion lists, and exclusions of single deliveries.
     public let exclusions: Int64
-    /// Seed addresses.
     public let seeds: Int64
 
     /// So many rows of each kind.
@@ -19,7 +18,6 @@ public struct ForgottenUser: Sendable, Hashable {
         self.seeds = seeds
     }
 
-    /// Whether there was nothing.
     public var isNothing: Bool { subscriptions + targets + exclusions + seeds == 0 }
 }
 

@@ -5,20 +5,16 @@ import PushCore
 public struct ProofKeyRow: Sendable, Hashable {
     /// Its id, which the seal of a secret authenticates; of the ids of credentials.
     public let id: Int64
-    /// Its service.
     public let serviceID: Int32
     /// What tokens name it by, `kid`.
     public let keyID: String
-    /// What it signs with.
     public let algorithm: UserKeyProofAlgorithm
     /// The 65 bytes of a public key's point; nil for a secret.
     public let publicKey: [UInt8]?
     /// The sealed secret, nil for a public key; never in a log.
     public let sealed: [UInt8]?
-    /// Which key sealed it.
     public let sealKeyID: String?
 
-    /// A key.
     public init(
         id: Int64,
         serviceID: Int32,
@@ -40,7 +36,7 @@ public struct ProofKeyRow: Sendable, Hashable {
 
 /// What registrations need to know of services: whom they trust, and the keys of proofs.
 public struct RegistrationTrust: Sendable {
-    /// By application.
+    /// By application id.
     public let services: [Int32: (service: Int32, trust: UserKeyTrust)]
     /// Of all services.
     public let keys: [ProofKeyRow]
@@ -62,7 +58,6 @@ extension Store {
         )
     }
 
-    /// Whom a service trusts.
     public func userKeyTrust(service: String) async throws -> UserKeyTrust {
         let row = try await self.service(named: service)
         let result = try await query(
@@ -182,7 +177,7 @@ extension Store {
     /// Registrations wait for as long as one batch takes: some tenths of a second.
     private static let unlinkBatch: Int32 = 2_000
     private static let unlinkPause = Duration.milliseconds(400)
-    /// Some ten seconds.
+    /// About ten seconds.
     private static let mostUnlinkTries = 20
 
     private static let proofKeyColumns =

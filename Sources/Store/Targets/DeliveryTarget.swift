@@ -10,14 +10,13 @@ public struct DeliveryTarget: Sendable, Hashable {
     /// Whether a push token, or a row of explicit targets, that is there twice gets two messages.
     public var allowsDuplicates: Bool?
 
-    /// A target.
     public init(filter: String? = nil, excludedLists: [String]? = nil, allowsDuplicates: Bool? = nil) {
         self.filter = filter
         self.excludedLists = excludedLists
         self.allowsDuplicates = allowsDuplicates
     }
 
-    /// Whether it leaves everything.
+    /// Whether it changes nothing.
     public var isEmpty: Bool { filter == nil && excludedLists == nil && allowsDuplicates == nil }
 }
 
@@ -34,7 +33,6 @@ public struct DeliveryTargeting: Sendable, Hashable {
     /// Names of the seed addresses that get it, too; nil: all of its applications.
     public let seeds: [String]?
 
-    /// A delivery's target.
     public init(
         isExplicit: Bool,
         filter: String?,
@@ -60,12 +58,10 @@ public struct ExplicitTarget: Sendable, Hashable {
         case pushToken(String)
     }
 
-    /// Whom it goes to.
     public let addressee: Addressee
     /// Values for the fields of the content, a JSON object; nil if it has none of its own.
     public let variables: String?
 
-    /// A target.
     public init(_ addressee: Addressee, variables: String? = nil) {
         self.addressee = addressee
         self.variables = variables

@@ -3,18 +3,14 @@ import PushCore
 
 /// A named list of people who get nothing of the deliveries that use it.
 public struct ExclusionListRow: Sendable, Hashable {
-    /// Its name, unique.
+    /// Unique.
     public let name: String
-    /// Its name for people.
+    /// The name people see.
     public let label: String
-    /// Users on it.
     public let userKeys: Int64
-    /// Subscriptions on it.
     public let subscriptions: Int64
-    /// Push tokens on it.
     public let pushTokens: Int64
 
-    /// A list.
     public init(name: String, label: String, userKeys: Int64, subscriptions: Int64, pushTokens: Int64) {
         self.name = name
         self.label = label
@@ -28,19 +24,15 @@ public struct ExclusionListRow: Sendable, Hashable {
 public struct Addressees: Sendable, Hashable {
     /// Users, with all their subscriptions.
     public var userKeys: [String]
-    /// Subscriptions by their id.
     public var subscriptionIDs: [Int64]
-    /// Push tokens.
     public var pushTokens: [String]
 
-    /// Some people, or nobody.
     public init(userKeys: [String] = [], subscriptionIDs: [Int64] = [], pushTokens: [String] = []) {
         self.userKeys = userKeys
         self.subscriptionIDs = subscriptionIDs
         self.pushTokens = pushTokens
     }
 
-    /// Whether it names nobody.
     public var isEmpty: Bool { userKeys.isEmpty && subscriptionIDs.isEmpty && pushTokens.isEmpty }
 
     /// How many names it has.
@@ -48,7 +40,6 @@ public struct Addressees: Sendable, Hashable {
 }
 
 extension Store {
-    /// Creates an exclusion list.
     public func createExclusionList(name: String, label: String = "") async throws {
         try NameCheck.name(name, of: "exclusion list")
         try NameCheck.label(label, of: "exclusion list")
@@ -177,11 +168,10 @@ extension Store {
 
 /// An exclusion list as pages show it; who is on it is counted to a limit.
 public struct CountedList: Sendable, Hashable {
-    /// Its id.
     public let id: Int32
-    /// Its name, unique.
+    /// Unique.
     public let name: String
-    /// Its name for people.
+    /// The name people see.
     public let label: String
     /// Users, subscriptions and push tokens on it.
     public let people: [Int64]

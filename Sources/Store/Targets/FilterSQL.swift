@@ -7,7 +7,6 @@ import PushCore
 /// Values travel as parameters, names of recipients' fields too; identifiers come from the tables below or the catalog. The
 /// condition is never null.
 struct FilterSQL {
-    /// The condition.
     private(set) var condition = "true"
     /// Its parameters, numbered from the first free one.
     private(set) var parameters: [PostgresValue] = []

@@ -2,11 +2,10 @@ import PushCore
 
 /// A registered view in which user keys reconcile with people, as it can be read now.
 public struct TargetMapping: Sendable, Hashable {
-    /// Its id.
     public let id: Int32
-    /// Its name, unique.
+    /// Unique.
     public let name: String
-    /// Its name for people.
+    /// The name people see.
     public let label: String
     /// The view with its schema, each in quotes where it needs them: it stands in SQL as it is.
     public let view: String
@@ -75,7 +74,6 @@ extension TargetMapping {
 
 /// A column of a mapping's view.
 public struct MappingColumn: Sendable, Hashable {
-    /// Its name.
     public let name: String
     /// Its type as PostgreSQL writes it.
     public let type: String
@@ -117,7 +115,6 @@ public struct MappingColumn: Sendable, Hashable {
     }
 }
 
-/// Identifiers in SQL text.
 enum SQLName {
     /// A name in double quotes, those inside it doubled: whatever it holds, it is one identifier.
     static func quoted(_ name: String) -> String {

@@ -11,7 +11,7 @@ final class ChildTotals: Sendable {
         var counts = ChildCounts()
         var cpuSeconds = 0.0
         var gateway = SecondsHistogram()
-        /// Of single messages.
+        /// Waits of single messages.
         var waits = SecondsHistogram()
 
         /// Adds what a child has done between two of its lines.
@@ -35,14 +35,12 @@ final class ChildTotals: Sendable {
         private static let mostOutcomes = 100
     }
 
-    /// How a message ended.
     struct OutcomeKey: Sendable, Hashable {
         var outcome: String
         var reasonClass: String
     }
 
     struct Values: Sendable {
-        /// Sums by kind.
         var sums: [ChildKind: Sums] = [:]
         /// Times of work with the database, of all children.
         var database = DatabaseTimes()
@@ -69,7 +67,6 @@ final class ChildTotals: Sendable {
         }
     }
 
-    /// A child has ended.
     func ended(_ generation: Int32, _ reason: ChildExitReason) {
         values.withLock { values in
             values.last[generation] = nil

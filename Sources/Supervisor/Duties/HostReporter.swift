@@ -119,7 +119,6 @@ final class HostCondition: Sendable {
         var journalReplayed: Int64 = 0
         /// Kinds of children that die too early to be started.
         var throttled: [ChildKind] = []
-        /// What people call these.
         var names = RouteNames()
         /// Why no more children are started for want of connections to the database; nil if there are enough.
         var connectionShortage: String?

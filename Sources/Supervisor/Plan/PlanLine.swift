@@ -62,7 +62,6 @@ struct RouteNames: Sendable {
 }
 
 extension SupervisorPlan {
-    /// A kind in words.
     func text(_ kind: ChildKind) -> String { RouteNames(routes).text(kind) }
 
     /// An application's name, or its id before that is known.

@@ -214,7 +214,7 @@ struct ReadyWorkOffer: Sendable, Equatable {
     var readyParts: Int
     /// The highest priority among them; larger is more urgent.
     var priority: Int
-    /// Messages in them.
+    /// Messages in those parts.
     var messages: Int64 = 0
 
     /// A fast child sends so many within a tenth of a second; the rest of its life it waits for the network.

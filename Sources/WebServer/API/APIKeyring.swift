@@ -39,7 +39,7 @@ final class APIKeyring: Sendable {
     private struct State {
         /// Accepted ones by public id; one whose time is over is asked about again, before those that were never accepted.
         var accepted: [String: Entry] = [:]
-        /// Refused ones by hash.
+        /// Refused keys by their hash.
         var refused: [[UInt8]: Refusal] = [:]
         var refusals = AddressRateLimit(
             perSecond: APIKeyring.refusalsPerSecond,

@@ -66,7 +66,6 @@ struct APIProblem: Error, Sendable {
     var kind: Kind
     /// What happened, to which thing, and why.
     var detail: String
-    /// What to do.
     var remedy: String
     var faults: [Fault] = []
     var headers = HTTPFields()

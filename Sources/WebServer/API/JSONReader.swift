@@ -87,7 +87,7 @@ struct JSONReader {
         return flag
     }
 
-    /// One of some words.
+    /// One of the type's words.
     mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(_ name: String, of: Choice.Type) -> Choice? {
         guard let value = value(name, false) else { return nil }
         guard case .string(let word) = value else { return wrongType(name, value, "a string") }
@@ -270,7 +270,6 @@ extension JSONValue {
         .object(members.map { JSONEntry(name: $0.0, value: $0.1) })
     }
 
-    /// A whole number.
     static func integer(_ number: some BinaryInteger) -> JSONValue { .number(String(number)) }
 
     /// A text, or null.
@@ -279,7 +278,6 @@ extension JSONValue {
     /// A text, or null for an empty one.
     static func filledText(_ text: String) -> JSONValue { text.isEmpty ? .null : .string(text) }
 
-    /// A list of texts.
     static func texts(_ texts: [String]) -> JSONValue { .array(texts.map(JSONValue.string)) }
 
     /// A moment as RFC 3339 has it, in UTC, or null.

@@ -131,7 +131,7 @@ final class WebListeners: Sendable {
 /// How many connections each port may have, so that the process always has a file left for what else it does: without one, the
 /// system's own libraries end it.
 struct ConnectionShare: Sendable, Hashable {
-    /// Connections at once.
+    /// The most connections at once.
     let connections: Int
     /// The limit of open files that the setting needs; nil if there is room for it.
     let wanted: Int?
@@ -174,8 +174,8 @@ struct ConnectionShare: Sendable, Hashable {
 
 /// The ports on which connections are accepted.
 public struct WebPorts: Sendable, Hashable {
-    /// Plain HTTP.
+    /// The port of plain HTTP.
     public var plain: Int?
-    /// HTTPS.
+    /// The port of HTTPS.
     public var tls: Int?
 }

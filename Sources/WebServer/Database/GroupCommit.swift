@@ -11,7 +11,6 @@ struct GroupCommit<Item: Sendable>: Sendable {
         case commit([Item])
         /// Say ``GroupCommit/delayPassed()`` after the delay.
         case wait
-        /// Nothing now.
         case none
         /// There is no room for the item.
         case refuse
@@ -37,12 +36,10 @@ struct GroupCommit<Item: Sendable>: Sendable {
         self.hasDelay = hasDelay
     }
 
-    /// Items that wait.
     var count: Int { waiting.count }
     /// Whether nothing waits and nothing runs.
     var isIdle: Bool { phase == .idle }
 
-    /// Takes an item.
     mutating func add(_ item: Item) -> Action {
         guard waiting.count < capacity else { return .refuse }
         waiting.append(item)

@@ -13,7 +13,7 @@ final class RefreshedValue<Value: Sendable>: Sendable {
         var waiters: [Waiter] = []
     }
 
-    /// Somebody who misses something.
+    /// A caller that waits for a value.
     private struct Waiter {
         let continuation: CheckedContinuation<Bool, Never>
         /// Until when he waits for a database that is away.

@@ -127,7 +127,7 @@ final class TrackingWriter: Sendable {
         committer.submit(item) { answer($0 ?? .unavailable) }
     }
 
-    /// One transaction.
+    /// Stores all in one transaction.
     private func store(_ items: [Item]) async -> [TrackingDecision] {
         var hits: [TrackingHit] = []
         var resolved: [ResolvedHit] = []

@@ -8,7 +8,6 @@ import Synchronization
 
 /// Says what the user key of a registration is worth, by what its service asks for.
 final class UserKeyProofs: Sendable {
-    /// What was found out.
     enum Result {
         /// The claim is set; why it is not proven, if its service asks for a proof.
         case decided(UserKeyProof.Refusal?)

@@ -14,7 +14,6 @@ import SystemPackage
 /// it, so no push token, message id or key either. Lines are
 /// gathered and written a few times a second; if nobody reads them, they are dropped and counted rather than kept.
 final class AccessLog: Sendable {
-    /// How a line looks.
     enum Format: Sendable {
         case text
         /// An object; what stands between the time and the values of a request is the same in each.

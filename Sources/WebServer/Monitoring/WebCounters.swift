@@ -3,7 +3,6 @@ import Synchronization
 
 /// What the process did since its start, for its own log and health page.
 final class WebCounters: Sendable {
-    /// The numbers.
     struct Numbers: Sendable, Hashable {
         var created = 0
         var updated = 0
@@ -32,7 +31,6 @@ final class WebCounters: Sendable {
 
     private let numbers = Mutex(Numbers())
 
-    /// The numbers now.
     var now: Numbers { numbers.withLock { $0 } }
 
     func add(_ report: RegistrationReport) {
@@ -43,7 +41,6 @@ final class WebCounters: Sendable {
         }
     }
 
-    /// A request was answered.
     func answered(_ place: WebPlace?, _ status: Int) {
         numbers.withLock { $0.answers[Answer(place: place, status: status), default: 0] += 1 }
     }

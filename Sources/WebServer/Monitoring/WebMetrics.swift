@@ -15,7 +15,6 @@ extension WebServer {
         ) { self.metricsPage() }
     }
 
-    /// The page.
     func metricsPage() -> String {
         var page = MetricsPage()
         let report = health.report(forTracking: false)

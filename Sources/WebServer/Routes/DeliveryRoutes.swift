@@ -182,7 +182,6 @@ extension Store {
 
 /// The body of a delivery's creation.
 struct DeliveryBody: Sendable {
-    /// The kinds of deliveries.
     enum Kind: String, CaseIterable {
         case batch, continuous
     }
@@ -285,7 +284,6 @@ struct StartBody: Sendable {
     }
 }
 
-/// Deliveries as JSON.
 enum DeliveryJSON {
     static func json(_ row: APIDeliveryRow) -> JSONValue {
         .members(

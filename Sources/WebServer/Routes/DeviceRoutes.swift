@@ -292,7 +292,6 @@ struct DeviceBody: Sendable {
     }
 }
 
-/// Devices as JSON.
 enum DeviceJSON {
     private static let optedOut = "opted_out"
 

@@ -201,7 +201,6 @@ struct PreviewBody: Sendable {
     let locale: String?
     let application: String?
 
-    /// As devices have them.
     private static let longestLocale = 64
 
     init(_ reader: inout JSONReader, needsApplication: Bool = false) {

@@ -375,7 +375,6 @@ struct DeliverySettings: Sendable {
     }
 }
 
-/// Templates as JSON.
 enum TemplateJSON {
     /// What lists say of one.
     static func summary(_ row: TemplateRow) -> [JSONEntry] {

@@ -9,7 +9,6 @@ import Musl
 import Darwin
 #endif
 
-/// The time of day.
 enum WallClock {
     /// Microseconds of Unix time.
     static var microseconds: Int64 {

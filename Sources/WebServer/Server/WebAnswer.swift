@@ -24,7 +24,6 @@ struct WebAnswer: Sendable {
     /// `x-request-id`; a lower-case token, so there is always such a name.
     static let requestIDName = HTTPField.Name("x-request-id") ?? .via
 
-    /// Its head.
     func head(date: String?, requestID: String?) -> HTTPResponse {
         var fields = HTTPFields()
         fields.append(HTTPField(name: .contentLength, value: String(body.readableBytes)))

@@ -49,11 +49,9 @@ struct WebTarget {
 public struct WebContext: RequestContext {
     /// Whom a context is made from.
     public struct Origin: RequestContextSource {
-        /// The connection.
         public let channel: any Channel
         /// A logger with the request's id.
         public let logger: Logger
-        /// The request's id.
         public let requestID: String
         /// The address whose limits the request counts against; nil if it has none.
         public let limited: IPAddress?
@@ -75,7 +73,6 @@ public struct WebContext: RequestContext {
     /// Where the route that answers says which one it is.
     let route: RouteName
 
-    /// Makes a context.
     public init(source: Origin) {
         coreContext = CoreRequestContextStorage(source: source)
         requestID = source.requestID

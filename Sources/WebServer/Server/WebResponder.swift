@@ -131,7 +131,6 @@ final class WebResponder: Sendable {
         if device.isEntered { leave(device.exchange) }
     }
 
-    /// Answers one request.
     func respond(_ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel) async throws {
         let exchange = exchange(request.head, channel.remoteAddress.flatMap { IPAddress($0) })
         let target = WebTarget(request.head)
@@ -336,7 +335,6 @@ enum DeviceRequest: Sendable, Hashable {
     /// A registration through the path of a platform.
     case registration(Platform)
 
-    /// Its path.
     var place: WebPlace {
         switch self {
         case .receipt: .tracking

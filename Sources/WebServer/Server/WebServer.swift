@@ -358,11 +358,8 @@ public struct WebSetup: Sendable {
     public var settings: Settings
     /// How it connects to the database: a connection each for registrations, tracking and reading.
     public var database: PostgresConfiguration
-    /// This host's name.
     public var hostName: String
-    /// The program's version.
     public var version: String
-    /// Its log.
     public var logger: Logger
     /// Whether the database is there, as all connections of the process see it.
     public var availability: DatabaseAvailability
@@ -374,7 +371,6 @@ public struct WebSetup: Sendable {
     /// Adds routes below `/api/`.
     public var addRoutes: @Sendable (Router<WebContext>) -> Void
 
-    /// Describes a web process.
     public init(
         settings: Settings,
         database: PostgresConfiguration,
@@ -419,7 +415,6 @@ public enum WebSettingsCheck {
 
 /// Why the web process cannot start.
 public struct WebServerError: Error, Sendable, CustomStringConvertible {
-    /// The kinds of errors.
     public enum Code: Sendable, Hashable {
         /// A setting is wrong, or a file that it names.
         case setting

@@ -5,7 +5,6 @@ import Gateways
 import PushCore
 import Store
 
-/// `pushmta account`.
 struct AccountCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "account",
@@ -177,7 +176,6 @@ struct AccountSetCommand: SentenceCommand {
     }
 }
 
-/// `pushmta account list`.
 struct AccountListCommand: PushMTACommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List the external accounts.")
 

@@ -6,7 +6,6 @@ import MTAChild
 import PushCore
 import Store
 
-/// `pushmta app`.
 struct ApplicationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "app",
@@ -284,7 +283,6 @@ struct ApplicationSetCommand: SentenceCommand {
     }
 }
 
-/// `pushmta app list`.
 struct ApplicationListCommand: PushMTACommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List the applications.")
 

@@ -4,7 +4,6 @@ import Foundation
 import PushCore
 import Store
 
-/// `pushmta credential`.
 struct CredentialCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "credential",
@@ -65,7 +64,6 @@ struct CredentialSetCommand: SentenceCommand {
     }
 }
 
-/// `pushmta credential list`.
 struct CredentialListCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
@@ -130,7 +128,6 @@ struct CredentialCreateKeyCommand: AsyncParsableCommand {
     }
 }
 
-/// `pushmta credential rotate-key`.
 struct CredentialRotateKeyCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate-key",

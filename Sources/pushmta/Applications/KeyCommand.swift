@@ -3,7 +3,6 @@ import ArgumentParser
 import PushCore
 import Store
 
-/// `pushmta key`.
 struct KeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "key",
@@ -93,7 +92,6 @@ struct KeyCreateCommand: PushMTACommand {
     }
 }
 
-/// `pushmta key list`.
 struct KeyListCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "list",

@@ -4,7 +4,6 @@ import Foundation
 import PushCore
 import Store
 
-/// `pushmta service`.
 struct ServiceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "service",
@@ -79,7 +78,6 @@ struct ServiceSetCommand: SentenceCommand {
     }
 }
 
-/// `pushmta service list`.
 struct ServiceListCommand: PushMTACommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List the services.")
 
@@ -184,7 +182,6 @@ struct ProofKeyOptions: ParsableArguments {
     @Option(help: "The id of a proof key that is no longer accepted.")
     var dropProofKey: String?
 
-    /// Whether none is given.
     var isEmpty: Bool { userKeyTrust == nil && proofKey == nil && dropProofKey == nil && !relink }
 
     func validate() throws {
@@ -198,7 +195,6 @@ struct ProofKeyOptions: ParsableArguments {
 
     private static let longestID = 200
 
-    /// Changes a service.
     func apply(to service: String, _ store: Store, _ settings: Settings) async throws {
         let row = try await store.service(named: service)
         if let proofKey, let proofKeyID {
@@ -236,7 +232,6 @@ struct ProofKeyOptions: ParsableArguments {
 
 /// A key that proofs are checked with, as a file has it.
 struct ProofKeyMaterial {
-    /// What it checks.
     let algorithm: UserKeyProofAlgorithm
     private let bytes: [UInt8]
 

@@ -5,7 +5,6 @@ import Store
 
 /// A person whom a line of a file names.
 struct AddresseeLine: Sendable {
-    /// The line's number.
     let line: Int
     let target: ExplicitTarget
 }

@@ -187,6 +187,5 @@ struct ImportFault: Error, Sendable {
     /// Without the line's number and without its values.
     let text: String
 
-    /// Describes a fault.
     init(_ text: String) { self.text = text }
 }

@@ -3,7 +3,6 @@ import ArgumentParser
 import PushCore
 import Store
 
-/// `pushmta exclusion`.
 struct ExclusionCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "exclusion",
@@ -268,7 +267,6 @@ struct AddresseeOptions: ParsableArguments {
         }
     }
 
-    /// The people.
     var people: Addressees {
         Addressees(
             userKeys: userKeys.map(KeyText.trimmed),

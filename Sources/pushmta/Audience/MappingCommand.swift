@@ -3,7 +3,6 @@ import ArgumentParser
 import PushCore
 import Store
 
-/// `pushmta mapping`.
 struct MappingCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mapping",
@@ -60,7 +59,6 @@ struct MappingAddCommand: SentenceCommand {
     }
 }
 
-/// `pushmta mapping list`.
 struct MappingListCommand: PushMTACommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List the target mappings.")
 

@@ -3,7 +3,6 @@ import ArgumentParser
 import PushCore
 import Store
 
-/// `pushmta quarantine`.
 struct QuarantineCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "quarantine",
@@ -15,7 +14,6 @@ struct QuarantineCommand: AsyncParsableCommand {
     )
 }
 
-/// `pushmta quarantine list`.
 struct QuarantineListCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "list",

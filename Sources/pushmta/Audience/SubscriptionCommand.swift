@@ -3,7 +3,6 @@ import ArgumentParser
 import PushCore
 import Store
 
-/// `pushmta subscription`.
 struct SubscriptionCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "subscription",
@@ -15,7 +14,6 @@ struct SubscriptionCommand: AsyncParsableCommand {
     )
 }
 
-/// `pushmta subscription list`.
 struct SubscriptionListCommand: PushMTACommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List subscriptions.")
 

@@ -8,7 +8,6 @@ import Synchronization
 final class SubscriptionFile: AsyncSequence, Sendable {
     typealias Element = [ImportRow]
 
-    /// The file's path.
     let path: String
     /// The size of the file in bytes.
     let size: Int64
@@ -65,7 +64,6 @@ final class SubscriptionFile: AsyncSequence, Sendable {
 
 /// The first line of a subscription file: which column holds what.
 struct SubscriptionHeader: CSVHeader, Sendable {
-    /// What a column holds.
     enum Column: Sendable, Hashable {
         case pushToken, userKey, locale, timeZone, registeredAt
         /// A field of the recipient.

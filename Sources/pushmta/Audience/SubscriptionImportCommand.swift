@@ -222,7 +222,6 @@ extension ImportState {
     /// The state as commands write it.
     var word: String { rawValue.replacing("_", with: "-") }
 
-    /// All of them.
     static let words = allCases.map(\.word).joined(separator: ", ")
 }
 

@@ -23,7 +23,6 @@ struct ContentCheck {
 
     /// The content as it was read.
     private let text: String
-    /// The content.
     let content: PushContent
 
     /// Reads and validates a content.
@@ -143,7 +142,6 @@ enum ContentCheckReport {
 
 /// The way of an application's messages, as far as what goes out depends on it.
 struct ApplicationRouting {
-    /// The external account.
     let account: AccountRow
     /// The form of the payloads; without a credential that of the connector's present protocol.
     let format: PayloadFormat

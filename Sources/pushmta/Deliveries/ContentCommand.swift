@@ -4,7 +4,6 @@ import Content
 import Foundation
 import PushCore
 
-/// `pushmta content`.
 struct ContentCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "content",
@@ -13,7 +12,6 @@ struct ContentCommand: AsyncParsableCommand {
     )
 }
 
-/// `pushmta content schema`.
 struct ContentSchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema",
@@ -28,7 +26,6 @@ struct ContentSchemaCommand: ParsableCommand {
 
 /// JSON that a person gives on the command line: the text itself, or the path of a file behind @.
 struct ContentText {
-    /// The text.
     let text: String
 
     /// A text that is there already.

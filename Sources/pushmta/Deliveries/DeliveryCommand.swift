@@ -5,7 +5,6 @@ import PushCore
 import Store
 import Supervisor
 
-/// `pushmta delivery`.
 struct DeliveryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delivery",
@@ -21,7 +20,6 @@ struct DeliveryCommand: AsyncParsableCommand {
     )
 }
 
-/// `pushmta delivery list`.
 struct DeliveryListCommand: PushMTACommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List the newest deliveries.")
 
@@ -277,7 +275,6 @@ struct DeliveryControl: Sendable {
 
     /// Where the counts are read.
     let store: Store
-    /// The delivery.
     let id: Int64
 
     /// Says what happened, with the delivery's counts.
@@ -336,7 +333,6 @@ struct DeliveryControl: Sendable {
     }
 }
 
-/// Deliveries as a table.
 enum DeliveryTable {
     /// The columns, named as in the view `pushmta.delivery_progress`.
     static let columns = [
@@ -345,7 +341,6 @@ enum DeliveryTable {
         "kind",
     ]
 
-    /// One delivery's row.
     static func row(_ progress: DeliveryProgress) -> [Cell] {
         [
             .integer(progress.id), .text(progress.label), .text(progress.state.rawValue), .integer(progress.target),

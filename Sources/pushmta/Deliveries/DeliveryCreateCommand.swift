@@ -5,7 +5,6 @@ import PushCore
 import Store
 import Supervisor
 
-/// `pushmta delivery create`.
 struct DeliveryCreateCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "create",

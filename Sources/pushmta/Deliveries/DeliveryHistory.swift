@@ -10,7 +10,6 @@ struct DeliveryHistory: Sendable {
     static let firstPeriod = Duration.seconds(5)
     /// So many lines a period long; then the period doubles, so that a delivery of a day has a history that can be read.
     static let linesOfPeriod = 12
-    /// The longest period.
     static let longestPeriod = Duration.seconds(600)
     /// The width of the bar.
     private static let barWidth = 24

@@ -5,7 +5,6 @@ import MTAChild
 import PushCore
 import Store
 
-/// `pushmta delivery preview`.
 struct DeliveryPreviewCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "preview",

@@ -3,7 +3,6 @@ import ArgumentParser
 import PushCore
 import Store
 
-/// `pushmta message`.
 struct MessageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "message",

@@ -39,7 +39,6 @@ enum RateArgument: ExpressibleByArgument, Hashable {
     }
 }
 
-/// `pushmta rate list`.
 struct RateListCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "list",

@@ -3,7 +3,6 @@ import ArgumentParser
 import PushCore
 import Store
 
-/// `pushmta seed`.
 struct SeedCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "seed",
@@ -84,7 +83,6 @@ struct SeedAddCommand: SentenceCommand {
     }
 }
 
-/// `pushmta seed list`.
 struct SeedListCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "list",

@@ -4,7 +4,6 @@ import Content
 import PushCore
 import Store
 
-/// `pushmta template`.
 struct TemplateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "template",
@@ -151,7 +150,6 @@ struct TemplateRemoveCommand: SentenceCommand {
     }
 }
 
-/// `pushmta template list`.
 struct TemplateListCommand: PushMTACommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List the delivery templates.")
 

@@ -3,7 +3,6 @@ import ArgumentParser
 import PushCore
 import Store
 
-/// `pushmta alarm`.
 struct AlarmCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "alarm",
@@ -12,7 +11,6 @@ struct AlarmCommand: AsyncParsableCommand {
     )
 }
 
-/// `pushmta alarm list`.
 struct AlarmListCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "list",

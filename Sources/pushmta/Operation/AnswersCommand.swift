@@ -3,7 +3,6 @@ import ArgumentParser
 import Gateways
 import PushCore
 
-/// `pushmta answers`.
 struct AnswersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "answers",
@@ -131,7 +130,6 @@ extension AnswerListing {
         }
     }
 
-    /// All names of gateways.
     static var gateways: [String] {
         AnswerTable.rows.map(gateway).reduce(into: []) { names, name in
             if !names.contains(name) { names.append(name) }

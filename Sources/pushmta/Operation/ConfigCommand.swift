@@ -2,7 +2,6 @@ import Administration
 import ArgumentParser
 import PushCore
 
-/// `pushmta config`.
 struct ConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config",

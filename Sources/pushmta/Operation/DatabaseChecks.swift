@@ -403,7 +403,6 @@ struct GatewayCheck: Sendable {
 
 /// Whether somebody does the work of the feedback worker.
 enum FeedbackCheck {
-    /// What was found.
     static func results(_ store: Store) async -> [CheckResult] {
         do {
             let alarms = try await store.alarms()

@@ -50,7 +50,6 @@ struct DoctorCommand: PushMTACommand {
 
 /// What one check of the doctor found.
 struct CheckResult: Sendable {
-    /// How it went.
     enum Result: String, Sendable {
         case ok
         /// It works, but an operator should know.
@@ -60,9 +59,7 @@ struct CheckResult: Sendable {
         case skipped
     }
 
-    /// What was checked.
     let subject: String
-    /// How it went.
     let result: Result
     /// What was found and, if it is not right, what to do.
     let detail: String
@@ -117,7 +114,6 @@ extension CredentialKeyFileCheck {
 /// Whether a file can be written into the folder of the journals. A folder that is not there yet is the first supervisor's to make: what
 /// root made here would not be the service's.
 struct JournalFolderCheck {
-    /// The folder.
     let folder: String
 
     /// What was found; nil if there is no folder yet.

@@ -76,7 +76,6 @@ struct PortCheck: Sendable {
     enum Owner: Sendable, Equatable {
         /// The web process, for devices and the API.
         case web
-        /// The console.
         case console
         /// A process with its page of metrics.
         case metrics(of: String)
@@ -124,7 +123,6 @@ struct PortCheck: Sendable {
     /// How long a process on this machine may take to answer.
     private static let timeoutMilliseconds = 2_000
 
-    /// What was found.
     func result() async -> CheckResult {
         let subject = "port \(port)"
         do {

@@ -2,7 +2,6 @@ import Administration
 import ArgumentParser
 import MetricsEndpoint
 
-/// `pushmta metrics`.
 struct MetricsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "metrics",

@@ -193,7 +193,6 @@ struct ChildTable: Sendable {
     /// For the names of where they run.
     let hosts: [HostRow]
 
-    /// Those that run.
     func running(_ children: [ChildOverview]) -> Table {
         var table = Table(
             [
@@ -221,7 +220,6 @@ struct ChildTable: Sendable {
         return table
     }
 
-    /// Those that have ended.
     func ended(_ children: [ChildOverview]) -> Table {
         var table = Table(
             [

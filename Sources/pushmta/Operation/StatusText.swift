@@ -16,7 +16,6 @@ struct StatusText: Sendable {
         names = HostNames(snapshot.hosts)
     }
 
-    /// All of it.
     func text(width: Int) -> String {
         sections.map { name, table in
             if let reason = snapshot.unreadable[name] { return "\(name): not readable: \(reason)\n" }
@@ -274,7 +273,7 @@ struct HostNames: Sendable {
         twice = Set(hosts.map(\.report.name).filter { !seen.insert($0).inserted })
     }
 
-    /// Where a child runs.
+    /// The host that a child runs on.
     func name(_ child: ChildOverview) -> String { name(child.row.hostID, ids[child.row.hostID] ?? "") }
 
     /// A host with this id and name.

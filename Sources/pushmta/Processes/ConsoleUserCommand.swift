@@ -8,7 +8,6 @@ import Store
 
 extension ConsoleRole: ExpressibleByArgument {}
 
-/// `pushmta console user`.
 struct ConsoleUserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user",
@@ -110,7 +109,6 @@ struct ConsoleUserAddCommand: SentenceCommand {
     }
 }
 
-/// `pushmta console user list`.
 struct ConsoleUserListCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "list",

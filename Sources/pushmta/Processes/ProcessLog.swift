@@ -42,7 +42,6 @@ enum ProcessLog {
 /// and event where they are known; what an event has besides follows in alphabetical order. Ids and counts are numbers. The form for people
 /// has the same in another order: `TIME LEVEL PROCESS[PID]: MESSAGE [child=12 application=shop-ios …]`.
 struct ProcessLogHandler: LogHandler {
-    /// How a line looks.
     enum Format: Sendable {
         case text
         case json

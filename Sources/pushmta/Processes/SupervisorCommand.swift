@@ -277,9 +277,7 @@ final class HostRemainder: Sendable {
 
 /// The process of the supervisor that has a folder.
 struct FolderOwner: Sendable {
-    /// The folder.
     let folder: String
-    /// The process.
     let process: ProcessRecord
 
     /// Finds the supervisor of a folder; `nil` if none runs.

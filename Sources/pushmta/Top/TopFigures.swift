@@ -7,11 +7,8 @@ struct TopFigures: Sendable {
     /// So many deliveries at most, those that are served first: whoever looks for another one knows its number.
     static let mostDeliveries: Int32 = 100
 
-    /// The hosts.
     var hosts: [HostRow] = []
-    /// The children that run.
     var children: [ChildOverview] = []
-    /// The applications.
     var applications: [CircuitRow] = []
     /// What has not left.
     var queue: [QueueRow] = []
@@ -19,7 +16,6 @@ struct TopFigures: Sendable {
     var deliveries: [DeliveryProgress] = []
     /// Whether there are more deliveries under way than these.
     var areDeliveriesCut = false
-    /// The alarms.
     var alarms: [AlarmRow] = []
 
     /// Takes in what was read.
@@ -40,7 +36,6 @@ enum TopPart: Sendable, Hashable, CaseIterable {
 
 /// What one reading has brought.
 struct TopReading: Sendable {
-    /// What was read.
     enum Content: Sendable {
         case processes([HostRow], [ChildOverview])
         case queues([CircuitRow], [QueueRow])
@@ -48,14 +43,11 @@ struct TopReading: Sendable {
         case alarms([AlarmRow])
     }
 
-    /// What was read.
     let content: Content
     /// How long the database was at it; the way there and back is not counted.
     let cost: Duration
-    /// When it was read.
     let time: DatabaseTime
 
-    /// Of what it is.
     var part: TopPart {
         switch content {
         case .processes: .processes
@@ -72,7 +64,6 @@ actor TopReader {
     /// The shortest time in which the database has answered at all; nil before the first.
     private var roundTrip: Duration?
 
-    /// Reads from this store.
     init(store: Store) {
         self.store = store
     }

@@ -3,12 +3,9 @@ import Store
 
 /// A line of the screen.
 struct TopLine: Sendable, Hashable {
-    /// What it says.
     let text: String
-    /// How it looks.
     let style: TopStyle
 
-    /// A line.
     init(_ text: String, _ style: TopStyle = .plain) {
         self.text = text
         self.style = style
@@ -234,7 +231,6 @@ extension TopFrame {
 }
 
 extension Duration {
-    /// In words for people.
     fileprivate var words: String {
         let seconds = self / .seconds(1)
         return seconds < 10 && seconds != seconds.rounded() ? "\(StatusText.tenths(seconds)) s" : AgeWords.text(seconds)

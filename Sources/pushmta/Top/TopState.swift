@@ -5,11 +5,9 @@ import Store
 ///
 /// A value: it is told of keys, ticks, sizes and figures, with the time they came at, and says what to do.
 struct TopState: Sendable {
-    /// Which tables are shown.
     enum Pane: Int, Sendable, CaseIterable {
         case overview, alarms, hosts, children, applications, deliveries
 
-        /// Its name.
         var name: String { self == .overview ? "all" : "\(self)" }
     }
 
@@ -20,7 +18,6 @@ struct TopState: Sendable {
         case rate, waiting, failed, name
     }
 
-    /// What happens.
     enum Event: Sendable {
         case key(TerminalKey)
         /// An interval is over.
@@ -52,13 +49,10 @@ struct TopState: Sendable {
     /// A database that is well answers much sooner, or says that it does not.
     private static let silence = Duration.seconds(5)
 
-    /// The screen's size.
     var size: TerminalSize
     /// The time between two looks.
     let interval: Duration
-    /// Which tables are shown.
     private(set) var pane = Pane.overview
-    /// The order of rows.
     private(set) var order = Order.urgent
     /// Whether the order is the other way round.
     private(set) var isReversed = false
@@ -74,7 +68,6 @@ struct TopState: Sendable {
     private(set) var scroll = 0
     /// The figures that were read last.
     private(set) var figures = TopFigures()
-    /// The rates before.
     private(set) var history = TopHistory()
     /// What is wrong with the database, as far as we see.
     private(set) var trouble: Trouble?
@@ -82,7 +75,6 @@ struct TopState: Sendable {
     private(set) var time: DatabaseTime?
     private var pace: TopPace
 
-    /// Nothing is known yet.
     init(size: TerminalSize, interval: Duration) {
         self.size = size
         self.interval = interval
@@ -239,7 +231,6 @@ struct TopPace: Sendable {
     /// Since when something is being read; nil if nothing is.
     private(set) var askedAt: ContinuousClock.Instant?
 
-    /// Everything is due.
     init(interval: Duration) {
         self.interval = interval
     }
@@ -252,7 +243,6 @@ struct TopPace: Sendable {
         return due
     }
 
-    /// It was read.
     mutating func answered(_ readings: [TopReading], at now: ContinuousClock.Instant) {
         let begin = askedAt ?? now
         askedAt = nil
@@ -269,7 +259,7 @@ struct TopPace: Sendable {
         askedAt = nil
     }
 
-    /// Everything is due.
+    /// Makes everything due.
     mutating func hurry() {
         dueAt = [:]
     }

@@ -40,7 +40,6 @@ struct TopTable: Sendable {
     let pane: TopState.Pane
     /// Of which figures it is made.
     let part: TopPart
-    /// The columns.
     let columns: [FittedTable.Column]
     /// The rows that are shown.
     let rows: [Row]
@@ -71,7 +70,6 @@ struct TopTable: Sendable {
         self.rows = pane == .alarms ? found : Self.ordered(found, by: state.order, isReversed: state.isReversed)
     }
 
-    /// All tables.
     static func all(_ state: TopState, width: Int) -> [TopTable] {
         [
             alarms(state), hosts(state, width), children(state, width), applications(state, width),

@@ -106,7 +106,6 @@ struct TraceCommand: PushMTACommand {
 
 /// The way to the supervisor of this host.
 struct TraceClient: Sendable {
-    /// How a trace ends.
     enum End: Sendable {
         /// The supervisor has said so, in its last line.
         case told(TraceLine)
@@ -116,7 +115,6 @@ struct TraceClient: Sendable {
         case lost
     }
 
-    /// The socket.
     let path: String
 
     /// Asks for a trace and hands out each line, as long as more is wanted.
