@@ -15,8 +15,8 @@ extension DispatchState {
         let isHalted = halt(of: part) != nil || part.isExpired(atMilliseconds: now)
         for decided in prepared.decided where !isHalted || decided.status == .unknown {
             switch decided.status {
-            case .failed: counters.failed += 1
-            case .unknown: counters.unknown += 1
+            case .failed: counters.counts.failed += 1
+            case .unknown: counters.counts.unknown += 1
             default: break
             }
             record(
@@ -30,7 +30,7 @@ extension DispatchState {
                 isDecision: true
             )
         }
-        if !isHalted { counters.retried += Int64(part.retries.count) }
+        if !isHalted { counters.counts.retried += Int64(part.retries.count) }
         // The key has the token: this child may claim a part again while messages of an earlier claim are on the wire.
         parts[part.claim] = part
         if !part.slices.isEmpty { wait(part) }

@@ -109,7 +109,7 @@ extension DispatchState {
         let ambiguousRows = part.ambiguous.unanswered.union(part.ambiguous.reported)
         let resent = part.resent - Int32(part.ambiguous.lost.count { !retries.contains($0) })
         for row in part.ambiguous.lost.union(part.ambiguous.unanswered).sorted() {
-            counters.unknown += 1
+            counters.counts.unknown += 1
             record(
                 &part,
                 row: row,
@@ -189,12 +189,12 @@ extension DispatchState {
     /// - Parameter claims: the parts, with their tokens, that the report is about.
     mutating func ended(_ report: StoreReport, _ claims: Set<PartToken>, _ actions: inout [Action]) {
         counters.progress += 1
-        counters.lateOutcomes += Int64(report.late)
+        counters.counts.lateOutcomes += Int64(report.late)
         var journal: [UInt8] = []
         let claims = claims.sorted()
         for claim in claims where report.closedParts.contains(claim.part) {
             guard let part = parts[claim], part.isClosing else { continue }
-            counters.resentAfterAmbiguity += Int64(part.resent) + Int64(part.ambiguous.unanswered.count)
+            counters.counts.resentAfterAmbiguity += Int64(part.resent) + Int64(part.ambiguous.unanswered.count)
             forget(claim)
             JournalEncoder.append(.closed(part: claim.part, token: claim.token), to: &journal)
         }

@@ -50,7 +50,7 @@ extension DispatchState {
         _ results: inout Results
     ) {
         let row = flight.rows[Int(outcome.index)]
-        if outcome.status == 429 { counters.throttled += 1 }
+        if outcome.status == 429 { counters.counts.throttled += 1 }
         var answer = JournalAnswer(
             sequence: part.sequences[Int(row)],
             outcomeClass: outcome.outcomeClass,
@@ -209,10 +209,10 @@ extension DispatchState {
     ) {
         switch outcome.outcomeClass {
         case .accepted:
-            counters.sent += 1
+            counters.counts.sent += 1
             final(&part, row, .sent, outcome, tokenEffect: outcome.tokenEffect)
         case .permanent where !part.isAmbiguous(row) || Self.saysTokenIsDead(outcome):
-            counters.failed += 1
+            counters.counts.failed += 1
             final(&part, row, .failed, outcome, tokenEffect: outcome.tokenEffect)
         // The rest are decisions: a fenced owner makes none.
         case .permanent, .ambiguous, .retry, .unprocessed, .stopApplication, .stopDelivery:
@@ -225,7 +225,7 @@ extension DispatchState {
             switch outcome.outcomeClass {
             case .permanent:
                 // What is refused now may have arrived with an earlier attempt.
-                counters.unknown += 1
+                counters.counts.unknown += 1
                 final(&part, row, .unknown, outcome, tokenEffect: outcome.tokenEffect)
             case .ambiguous: ambiguous(&part, row, outcome, now, &answer)
             default: retry(&part, row, outcome, now, &answer)
@@ -264,7 +264,7 @@ extension DispatchState {
     ) {
         guard part.delivery.ambiguityPolicy == .resend, case .again(let notBefore) = retryDecision(part, outcome, now)
         else {
-            counters.unknown += 1
+            counters.counts.unknown += 1
             part.ambiguous.reported.insert(row)
             final(&part, row, .unknown, outcome)
             return
@@ -299,7 +299,7 @@ extension DispatchState {
     /// better. It costs one more attempt at most.
     mutating func giveUp(_ part: inout HeldPart, _ row: Int32, _ outcome: Outcome) {
         guard !part.isAmbiguous(row) else { return unknownAfterAll(&part, row, outcome) }
-        counters.failed += 1
+        counters.counts.failed += 1
         final(&part, row, .failed, outcome, tokenEffect: outcome.tokenEffect, isDecision: true)
     }
 
@@ -321,7 +321,7 @@ extension DispatchState {
 
     /// An earlier attempt may have arrived, whatever became of this one.
     private mutating func unknownAfterAll(_ part: inout HeldPart, _ row: Int32, _ outcome: Outcome) {
-        counters.unknown += 1
+        counters.counts.unknown += 1
         final(&part, row, .unknown, outcome)
     }
 
@@ -352,7 +352,7 @@ extension DispatchState {
                 kind: kind
             )
         )
-        counters.retried += 1
+        counters.counts.retried += 1
         window.leave(1)
     }
 

@@ -166,7 +166,7 @@ extension DispatchState {
                 part.retries.append(
                     .init(row: row, notBeforeMilliseconds: now, longestDelayMilliseconds: 0, kind: kind)
                 )
-                counters.retried += 1
+                counters.counts.retried += 1
             }
             part.slices = []
             waiting.removeAll { $0 == part.claim }

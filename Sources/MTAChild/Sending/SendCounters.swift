@@ -10,10 +10,7 @@ struct SendCounters: Sendable {
     var progress: UInt64 = 0
     var outcomes = OutcomeCounts()
 
-    subscript(dynamicMember path: WritableKeyPath<ChildCounts, Int64>) -> Int64 {
-        get { counts[keyPath: path] }
-        set { counts[keyPath: path] = newValue }
-    }
+    subscript(dynamicMember path: KeyPath<ChildCounts, Int64>) -> Int64 { counts[keyPath: path] }
 }
 
 /// How many messages ended how: plain numbers, as there are 100,000 of them a second.
