@@ -1,6 +1,6 @@
 """Lets schemathesis call the API as its own document says, and as it does not: what differs is a mistake of the document or the server.
 
-    api.py PUSHMTA FOLDER
+    api.py PROGRAMS FOLDER
 
 The API is that of a whole site (pushmta-lab quickstart), whose deliveries are really sent. The seed is fixed, so that a run can be repeated.
 """
