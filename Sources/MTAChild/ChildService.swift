@@ -293,7 +293,7 @@ struct ChildService: Sendable {
             let isIdle = seen.partCount == 0 && !seen.admission.isProbingGateway && loading.count == 0
             if !isIdle { lastBusy = now }
             let reason = recycling.reason(
-                resolved: seen.counters.resolved,
+                resolved: seen.counters.counts.resolved,
                 age: now - started,
                 idle: now - lastBusy,
                 residentBytes: Machine.residentBytes(),
@@ -301,7 +301,7 @@ struct ChildService: Sendable {
             )
             if let reason, !control.isDraining {
                 logger.debug(
-                    "the child has served: \(reason.rawValue), after \(seen.counters.resolved) messages and \((now - started).components.seconds) s"
+                    "the child has served: \(reason.rawValue), after \(seen.counters.counts.resolved) messages and \((now - started).components.seconds) s"
                 )
                 control.drain(reason)
                 sender.signals.claim.fire()

@@ -1,10 +1,10 @@
 import Foundation
 
 /// Keeps the memory of this process, and of those that it starts, out of files: keys and credentials are in it.
-public enum CoreDumps {
+package enum CoreDumps {
     /// Allows no core file, and puts no memory into what a program gets to which the system pipes dumps, for which the limit does not count
     /// (core(5)). Both are inherited, so that supervisors do it for their children.
-    public static func forbid() {
+    package static func forbid() {
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         #if canImport(Glibc)
         _ = setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)

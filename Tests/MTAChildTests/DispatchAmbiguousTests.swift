@@ -46,7 +46,7 @@ import Testing
         let (batch, _) = try #require(taken)
         let rows = batch.allRows.sorted { $0.sequence < $1.sequence }
         #expect(rows.map(\.status) == [.unknown, expires ? .ignored : .failed])
-        #expect(dispatch.counters.unknown == 1)
+        #expect(dispatch.counters.counts.unknown == 1)
         let closing = try #require(batch.closing.first)
         #expect(closing.resentAfterAmbiguity == 0, "the part before has counted it")
         #expect(closing.ambiguous.isEmpty, "and has it on record")
@@ -78,7 +78,7 @@ import Testing
             "an earlier attempt of the third may have arrived"
         )
         #expect(rows.map(\.reason) == [nil, "BadTopic", "Unregistered", "BadTopic"])
-        #expect(dispatch.counters.unknown == 1 && dispatch.counters.failed == 2)
+        #expect(dispatch.counters.counts.unknown == 1 && dispatch.counters.counts.failed == 2)
         #expect(batch.closing.first?.retries.map(\.sequences) == [[10_000]])
         #expect(batch.closing.first?.resentAfterAmbiguity == 0)
         #expect(try classes(actions) == [.unprocessed, .accepted, .ambiguous, .permanent, .permanent, .retry])
@@ -91,7 +91,7 @@ import Testing
         _ = dispatch.handle(.leasesLost([PartToken(part: 1, token: 1)]), now: now)
         let actions = dispatch.handle(.resolved(batchID: 100, outcomes: [refused]), now: now)
         #expect(try classes(actions) == [.ambiguous], "the journal would bring it as a fact")
-        #expect(dispatch.outbox.outcomes.isEmpty && dispatch.counters.failed == 0)
+        #expect(dispatch.outbox.outcomes.isEmpty && dispatch.counters.counts.failed == 0)
     }
 
     /// What the journal gets.

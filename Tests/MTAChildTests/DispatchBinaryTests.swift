@@ -35,7 +35,7 @@ import Testing
             .resolved(batchID: batchID, outcomes: [Outcome(index: 0, outcomeClass: .accepted)]),
             now: now
         )
-        #expect(dispatch.counters.sent == 1 && dispatch.counters.retried == 0)
+        #expect(dispatch.counters.counts.sent == 1 && dispatch.counters.counts.retried == 0)
     }
 
     @Test func messagesWithoutAStatusCountAgainstAMassFailure() throws {
@@ -55,7 +55,7 @@ import Testing
         }
         let actions = dispatch.handle(.resolved(batchID: 100, outcomes: outcomes), now: now)
         #expect(!actions.contains { if case .openCircuit = $0 { true } else { false } })
-        #expect(dispatch.counters.sent == 875)
+        #expect(dispatch.counters.counts.sent == 875)
     }
 
     @Test func largeMessagesFillTheWindowSooner() throws {

@@ -242,7 +242,7 @@ import Testing
         let waits = actions.compactMap { if case .enterTrouble(_, let wait) = $0 { wait } else { nil } }
         #expect(waits == [.seconds(30)])
         #expect(submissions(dispatch.handle(.resendDue(batchID: 100), now: now)).isEmpty)
-        #expect(dispatch.counters.failed == 0 && dispatch.counters.retried == 0)
+        #expect(dispatch.counters.counts.failed == 0 && dispatch.counters.counts.retried == 0)
     }
 
     @Test func aStopOpensTheCircuitAndFailsNothing() throws {
@@ -268,7 +268,7 @@ import Testing
             ) { opened.append(holds) }
         }
         #expect(opened == [true])
-        #expect(dispatch.outbox.outcomes.isEmpty && dispatch.counters.failed == 0)
+        #expect(dispatch.outbox.outcomes.isEmpty && dispatch.counters.counts.failed == 0)
         #expect(dispatch.isEmpty && dispatch.window.unresolved == 0, "all of it went back")
     }
 

@@ -57,7 +57,7 @@ import Testing
         #expect(openings(actions) == ["the gateway refused the push tokens of 80 of the last 80 messages"])
         #expect(actions.contains { if case .putAside(_, _, nil) = $0 { true } else { false } })
         #expect(
-            dispatch.counters.failed == 0 && dispatch.outbox.outcomes.isEmpty && dispatch.window.unresolved == 0
+            dispatch.counters.counts.failed == 0 && dispatch.outbox.outcomes.isEmpty && dispatch.window.unresolved == 0
                 && dispatch.parts.isEmpty
         )
     }
@@ -70,7 +70,7 @@ import Testing
             refused: 17
         )
         #expect(openings(actions).count == 1)
-        #expect(dispatch.counters.failed == 0 && dispatch.counters.sent == 63)
+        #expect(dispatch.counters.counts.failed == 0 && dispatch.counters.counts.sent == 63)
     }
 
     @Test(arguments: [1, 10, 16]) func aShareThatMayBeFails(_ refused: Int) throws {
@@ -78,7 +78,7 @@ import Testing
         let part = DispatchFixture.part(1, size: refused == 1 ? 1 : 80, delivery: try DispatchFixture.delivery())
         let actions = send(&dispatch, part, refused: refused)
         #expect(openings(actions).isEmpty)
-        #expect(dispatch.counters.failed == refused)
+        #expect(dispatch.counters.counts.failed == refused)
         #expect(dispatch.outbox.outcomes.count == part.sequences.count)
     }
 
@@ -89,10 +89,10 @@ import Testing
             #expect(
                 openings(send(&dispatch, DispatchFixture.part(id, size: 1, delivery: delivery), refused: 1)).isEmpty
             )
-            #expect(dispatch.counters.failed == id, "it does not wait for others")
+            #expect(dispatch.counters.counts.failed == id, "it does not wait for others")
         }
         #expect(openings(send(&dispatch, DispatchFixture.part(99, size: 1, delivery: delivery), refused: 1)).count == 1)
-        #expect(dispatch.counters.failed == MassFailureGuard.fewest)
+        #expect(dispatch.counters.counts.failed == MassFailureGuard.fewest)
     }
 
     @Test func whatAnOperatorBelievesFails() throws {
@@ -100,7 +100,7 @@ import Testing
         var part = DispatchFixture.part(1, size: 200, delivery: try DispatchFixture.delivery())
         part.claimed = DispatchFixture.claimed(1, size: 200, believesRefusals: true)
         #expect(openings(send(&dispatch, part, refused: 200)).isEmpty)
-        #expect(dispatch.counters.failed == 200)
+        #expect(dispatch.counters.counts.failed == 200)
         let taken = dispatch.outbox.take()
         let (batch, _) = try #require(taken)
         #expect(batch.effects.count == 200 && batch.closing.count == 1)

@@ -266,7 +266,7 @@ import Testing
             #expect(batch.closing.first?.resentAfterAmbiguity == 1)
         case .report:
             #expect(batch.count == 1)
-            #expect(dispatch.counters.unknown == 1)
+            #expect(dispatch.counters.counts.unknown == 1)
         }
     }
 
@@ -289,7 +289,7 @@ import Testing
         _ = dispatch.handle(.resolved(batchID: 200, outcomes: [soft]), now: now)
         let second = dispatch.outbox.take()
         #expect(second?.batch.count == 1)
-        #expect(dispatch.counters.failed == 1)
+        #expect(dispatch.counters.counts.failed == 1)
     }
 
     @Test func aFencedOwnerDecidesNothingButItsFactsAreKept() throws {

@@ -79,10 +79,10 @@ import Testing
         var dispatch = dispatch()
         start(&dispatch, try part(1, size: 1_000, proven: 600))
         var actions = answer(&dispatch, 1, 600..<1_000, isRefused: true)
-        #expect(!opens(actions) && dispatch.counters.failed == 0, "it is not known yet that others get through")
+        #expect(!opens(actions) && dispatch.counters.counts.failed == 0, "it is not known yet that others get through")
         actions += answer(&dispatch, 1, 0..<600, isRefused: false)
         #expect(!opens(actions) && putAside(actions).isEmpty)
-        #expect(dispatch.counters.failed == 400 && dispatch.counters.sent == 600)
+        #expect(dispatch.counters.counts.failed == 400 && dispatch.counters.counts.sent == 600)
         let taken = dispatch.outbox.take()
         let (batch, _) = try #require(taken)
         #expect(batch.effects.count == 400 && batch.effects.allSatisfy { $0.kind == .softError })
@@ -96,7 +96,7 @@ import Testing
         let actions =
             answer(&dispatch, 1, 0..<count, isRefused: true) + answer(&dispatch, 1, count..<1_000, isRefused: true)
         #expect(opens(actions))
-        #expect(dispatch.counters.failed == 0)
+        #expect(dispatch.counters.counts.failed == 0)
         #expect(putAside(actions).map(\.part) == [1], "it goes alone next time")
         #expect(putAside(actions).allSatisfy { $0.reason == nil })
     }
@@ -105,7 +105,7 @@ import Testing
         var dispatch = dispatch()
         start(&dispatch, try part(1, size: 80, isApplicationProven: false))
         #expect(opens(answer(&dispatch, 1, 0..<80, isRefused: true)))
-        #expect(dispatch.counters.failed == 0)
+        #expect(dispatch.counters.counts.failed == 0)
     }
 
     @Test func theFirstMessagesThatAreTakenAreNoted() throws {
@@ -122,7 +122,7 @@ import Testing
         start(&dispatch, try part(1, size: 300, isApplicationProven: false, user: 7))
         let actions = answer(&dispatch, 1, 0..<300, isRefused: true)
         #expect(!opens(actions))
-        #expect(dispatch.counters.failed == 0 && putAside(actions).map(\.part) == [1])
+        #expect(dispatch.counters.counts.failed == 0 && putAside(actions).map(\.part) == [1])
         var other = self.dispatch()
         var opened: [DispatchState.Action] = []
         for id in 1...11 {
@@ -140,9 +140,9 @@ import Testing
         var actions = answer(&dispatch, 1, 0..<600, isRefused: true)
         #expect(putAside(actions).map(\.part) == [1])
         #expect(putAside(actions).allSatisfy { $0.reason?.contains("push tokens") == true })
-        #expect(!opens(actions) && dispatch.counters.failed == 0)
+        #expect(!opens(actions) && dispatch.counters.counts.failed == 0)
         actions += answer(&dispatch, 2, 0..<10, isRefused: false)
-        #expect(dispatch.counters.sent == 10 && !opens(actions))
+        #expect(dispatch.counters.counts.sent == 10 && !opens(actions))
     }
 
     @Test func oncePutAsideItFailsWhenOthersPassAndWaitsAgainWhenNot() throws {
@@ -151,7 +151,7 @@ import Testing
             start(&dispatch, try part(1, size: 60, isAlone: true, othersPass: othersPass))
             let actions = answer(&dispatch, 1, 0..<60, isRefused: true)
             #expect(!opens(actions))
-            #expect(dispatch.counters.failed == (othersPass ? 60 : 0))
+            #expect(dispatch.counters.counts.failed == (othersPass ? 60 : 0))
             #expect(putAside(actions).count == (othersPass ? 0 : 1))
         }
     }
@@ -161,7 +161,7 @@ import Testing
         start(&dispatch, try part(1, size: 100, proven: 100, isAlone: true))
         start(&dispatch, try part(2, size: 100, proven: 100))
         let actions = answer(&dispatch, 1, 0..<100, isRefused: true) + answer(&dispatch, 2, 0..<100, isRefused: false)
-        #expect(!opens(actions) && dispatch.counters.failed == 100 && dispatch.counters.sent == 100)
+        #expect(!opens(actions) && dispatch.counters.counts.failed == 100 && dispatch.counters.counts.sent == 100)
         let taken = dispatch.outbox.take()
         let (batch, _) = try #require(taken)
         #expect(batch.effects.allSatisfy { $0.kind == .softError })
@@ -175,7 +175,7 @@ import Testing
             actions += answer(&dispatch, Int64(id), 0..<1, isRefused: true)
         }
         #expect(!opens(actions))
-        #expect(dispatch.counters.failed == MassFailureGuard.fewest)
+        #expect(dispatch.counters.counts.failed == MassFailureGuard.fewest)
         #expect(putAside(actions).count == 300 - MassFailureGuard.fewest)
     }
 
@@ -189,7 +189,7 @@ import Testing
             actions += answer(&dispatch, 2, row..<row + 1, isRefused: true)
             if !opens(actions) { actions += answer(&dispatch, 1, row * 9..<row * 9 + 9, isRefused: true) }
         }
-        #expect(opens(actions) && dispatch.counters.failed == 0)
+        #expect(opens(actions) && dispatch.counters.counts.failed == 0)
     }
 
     @Test func aProbeProvesNothingByFalseTokens() throws {
@@ -206,6 +206,6 @@ import Testing
             actions = dispatch.handle(.resolved(batchID: batch.id, outcomes: [refused(0)]), now: now)
         }
         #expect(sent == MassFailureGuard.probeLimit)
-        #expect(opens(actions) && dispatch.counters.failed == 0)
+        #expect(opens(actions) && dispatch.counters.counts.failed == 0)
     }
 }

@@ -73,11 +73,11 @@ import Testing
         #expect(held.first?.1.contains("400 TopicDisallowed to push type voip") == true, "\(held)")
         #expect(!opensCircuit(actions) && dispatch.admission.circuit == .closed)
         #expect(releases(actions).map(\.part) == [1], "it went back undecided")
-        #expect(dispatch.counters.failed == 0 && dispatch.outbox.outcomes.isEmpty)
+        #expect(dispatch.counters.counts.failed == 0 && dispatch.outbox.outcomes.isEmpty)
         // The database has not heard it yet; the other one does not mind.
         _ = dispatch.handle(.deliveryStates([16: .inProgress, 32: .inProgress]), now: now)
         _ = dispatch.handle(.resolved(batchID: 200, outcomes: [accepted(0), accepted(1)]), now: now)
-        #expect(dispatch.counters.sent == 2)
+        #expect(dispatch.counters.counts.sent == 2)
         #expect(dispatch.window.unresolved == dispatch.outbox.windowRows)
     }
 
@@ -108,7 +108,7 @@ import Testing
         }
         #expect(holds(actions).first?.1.contains("needs push tokens of its own") == true)
         #expect(holds(actions).first?.1.contains("all 500 messages") == true)
-        #expect(!opensCircuit(actions) && dispatch.counters.failed == 0 && dispatch.outbox.outcomes.isEmpty)
+        #expect(!opensCircuit(actions) && dispatch.counters.counts.failed == 0 && dispatch.outbox.outcomes.isEmpty)
         let rest = (500..<Int32(600)).map { Outcome(index: $0, outcomeClass: .unprocessed, neverLeft: true) }
         let end = dispatch.handle(.resolved(batchID: 100, outcomes: rest), now: now)
         #expect(releases(end).count == 1 && dispatch.isEmpty && dispatch.window.unresolved == 0)
@@ -129,7 +129,7 @@ import Testing
             actions += dispatch.handle(.resolved(batchID: 100, outcomes: [otherKind(index)]), now: now)
         }
         #expect(holds(actions).count == (isHeld ? 1 : 0))
-        #expect(dispatch.counters.failed == (isHeld ? 0 : Int64(count)))
+        #expect(dispatch.counters.counts.failed == (isHeld ? 0 : Int64(count)))
         guard !isHeld else { return }
         let taken = dispatch.outbox.take()
         let (batch, _) = try #require(taken)
@@ -145,7 +145,7 @@ import Testing
             actions += dispatch.handle(.resolved(batchID: 100, outcomes: [outcome]), now: now)
         }
         #expect(holds(actions).isEmpty && !opensCircuit(actions))
-        #expect(dispatch.counters.failed == 699 && dispatch.counters.sent == 1)
+        #expect(dispatch.counters.counts.failed == 699 && dispatch.counters.counts.sent == 1)
     }
 
     /// A part to a push type with a topic of its own, in an application of which tokens have worked; the first rows are of such tokens.
@@ -193,16 +193,19 @@ import Testing
         send(&dispatch, try part(1, size: 900, proven: 0))
         send(&dispatch, try part(2, size: 20, proven: 20))
         var actions = answer(&dispatch, 1, 0..<499, otherKind)
-        #expect(holds(actions).isEmpty && dispatch.counters.failed == 0, "it is not known yet that others get through")
+        #expect(
+            holds(actions).isEmpty && dispatch.counters.counts.failed == 0,
+            "it is not known yet that others get through"
+        )
         actions += answer(&dispatch, 1, 499..<900, otherKind)
-        #expect(holds(actions).isEmpty && !opensCircuit(actions) && dispatch.counters.failed == 0)
+        #expect(holds(actions).isEmpty && !opensCircuit(actions) && dispatch.counters.counts.failed == 0)
         #expect(putAside(actions) == [1], "they wait for others of their delivery")
         actions += answer(&dispatch, 2, 0..<20, accepted)
-        #expect(dispatch.counters.sent == 20 && holds(actions).isEmpty)
+        #expect(dispatch.counters.counts.sent == 20 && holds(actions).isEmpty)
         // When they come again others have passed.
         var next = self.dispatch()
         send(&next, try part(3, size: 900, proven: 0, isAlone: true, othersPass: true))
-        #expect(holds(answer(&next, 3, 0..<900, otherKind)).isEmpty && next.counters.failed == 900)
+        #expect(holds(answer(&next, 3, 0..<900, otherKind)).isEmpty && next.counters.counts.failed == 900)
     }
 
     @Test func amongTokensThatPassTheyFail() throws {
@@ -212,7 +215,7 @@ import Testing
         actions += answer(&dispatch, 1, 0..<100, accepted)
         actions += answer(&dispatch, 1, 400..<700, otherKind)
         #expect(holds(actions).isEmpty && putAside(actions).isEmpty)
-        #expect(dispatch.counters.failed == 600 && dispatch.counters.sent == 100)
+        #expect(dispatch.counters.counts.failed == 600 && dispatch.counters.counts.sent == 100)
     }
 
     @Test(arguments: [10, 11, 80]) func aFewOfThemFailAndMoreArePutAsideWhenNothingMoreComes(_ count: Int) throws {
@@ -220,7 +223,7 @@ import Testing
         send(&dispatch, try part(1, size: count, proven: 0))
         let actions = answer(&dispatch, 1, 0..<Int32(count), otherKind)
         #expect(holds(actions).isEmpty)
-        #expect(dispatch.counters.failed == (count <= 10 ? Int64(count) : 0))
+        #expect(dispatch.counters.counts.failed == (count <= 10 ? Int64(count) : 0))
         #expect(putAside(actions) == (count <= 10 ? [] : [1]))
     }
 
@@ -233,7 +236,7 @@ import Testing
             actions += answer(&dispatch, 1, index..<index + 1, otherKind)
         }
         #expect(holds(actions).first?.1.contains("needs push tokens of its own") == true)
-        #expect(dispatch.counters.failed == 0)
+        #expect(dispatch.counters.counts.failed == 0)
     }
 
     @Test func aProbeOfThemPausesNoDelivery() throws {
@@ -253,7 +256,7 @@ import Testing
             all += actions
         }
         #expect(sent == MassFailureGuard.probeLimit && holds(all).isEmpty && putAside(all) == [1])
-        #expect(dispatch.isEmpty && dispatch.counters.failed == 0)
+        #expect(dispatch.isEmpty && dispatch.counters.counts.failed == 0)
     }
 
     @Test func aProbeThatMeetsThemProvesNothing() throws {
@@ -275,7 +278,7 @@ import Testing
             }
             #expect(tries == (answer == 0 ? 1 : min(size, 10)))
             #expect(holds(all).count == (size == 3 ? 0 : 1), "\(size) \(answer)")
-            #expect(releases(all).count == 1 && dispatch.isEmpty && dispatch.counters.failed == 0)
+            #expect(releases(all).count == 1 && dispatch.isEmpty && dispatch.counters.counts.failed == 0)
             #expect(!opensCircuit(all), "its reason stands, and the next probe is another delivery's")
             #expect(!all.contains { if case .closeCircuit = $0 { true } else { false } })
         }

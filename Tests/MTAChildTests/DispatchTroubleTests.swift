@@ -56,7 +56,7 @@ import Testing
         send(&dispatch, DispatchFixture.part(1, size: 100, delivery: try DispatchFixture.delivery(maxRetries: 0)))
         let actions = dispatch.handle(.resolved(batchID: 100, outcomes: (0..<100).map { refusal($0) }), now: now)
         #expect(entered(actions))
-        #expect(released(actions).isEmpty && dispatch.counters.failed == 0 && dispatch.window.unresolved == 0)
+        #expect(released(actions).isEmpty && dispatch.counters.counts.failed == 0 && dispatch.window.unresolved == 0)
         let closing = try #require(dispatch.outbox.take()?.batch.closing.first)
         #expect(closing.retries.flatMap(\.sequences).count == 100 && closing.ambiguous.isEmpty)
         // Others go first as probes; no child has seen others pass.
@@ -190,7 +190,7 @@ import Testing
         _ = dispatch.handle(.resolved(batchID: 100, outcomes: (47..<60).map { accepted($0) }), now: now)
         let closing = try #require(dispatch.outbox.take()?.batch.closing.first)
         #expect(closing.retries.map(\.waitsFor) == [reason] && closing.retries.first?.sequences.count == 47)
-        #expect(dispatch.counters.failed == 0 && closing.retries.allSatisfy { !$0.countsAttempt })
+        #expect(dispatch.counters.counts.failed == 0 && closing.retries.allSatisfy { !$0.countsAttempt })
     }
 
     @Test(arguments: [true, false])
@@ -240,8 +240,8 @@ import Testing
             }
             let actions = dispatch.handle(.resolved(batchID: 100, outcomes: outcomes), now: now)
             #expect(entered(actions) && !dispatch.admission.maySend)
-            #expect(dispatch.counters.unknown == (policy == .report ? 10 : 0))
-            #expect(dispatch.counters.retried == (policy == .report ? 0 : 10))
+            #expect(dispatch.counters.counts.unknown == (policy == .report ? 10 : 0))
+            #expect(dispatch.counters.counts.retried == (policy == .report ? 0 : 10))
         }
     }
 
@@ -281,7 +281,7 @@ import Testing
         send(&dispatch, DispatchFixture.part(1, size: 20, delivery: try DispatchFixture.delivery(maxRetries: 0)))
         let outcomes = [refusal(0)] + (1..<20).map { accepted($0) }
         let actions = dispatch.handle(.resolved(batchID: 100, outcomes: outcomes), now: now)
-        #expect(!entered(actions) && dispatch.counters.failed == 0)
+        #expect(!entered(actions) && dispatch.counters.counts.failed == 0)
         let taken = dispatch.outbox.take()
         let closing = try #require(taken?.batch.closing.first)
         let retry = try #require(closing.retries.first)
@@ -332,7 +332,7 @@ import Testing
         quota.retryAfterMilliseconds = 60_000
         quota.isPauseAdvice = isAdvice
         _ = dispatch.handle(.resolved(batchID: 100, outcomes: [accepted(0), quota]), now: now)
-        #expect(dispatch.counters.retried == (isAdvice ? 1 : 0))
+        #expect(dispatch.counters.counts.retried == (isAdvice ? 1 : 0))
     }
 
     @Test(arguments: [AnswerFault.foreign, .unknown, .server, .gateway])
@@ -346,7 +346,7 @@ import Testing
                 .resolved(batchID: 100, outcomes: [accepted(0), refusal(1, fault, status: 400)]),
                 now: now
             )
-            #expect(dispatch.counters.failed == ([10, -99].contains(refusals) && fault != .gateway ? 1 : 0))
+            #expect(dispatch.counters.counts.failed == ([10, -99].contains(refusals) && fault != .gateway ? 1 : 0))
         }
     }
 
@@ -368,7 +368,7 @@ import Testing
             }
             #expect(!entered(actions))
         }
-        #expect(held == [16] && dispatch.counters.failed == 0)
+        #expect(held == [16] && dispatch.counters.counts.failed == 0)
     }
 
     @Test func aLimitOfOneDeviceCountsAsAnAttemptAndALimitOfAllDoesNot() throws {
@@ -385,7 +385,7 @@ import Testing
         var all = dispatch()
         send(&all, DispatchFixture.part(1, size: 100, delivery: try DispatchFixture.delivery(maxRetries: 0)))
         let actions = all.handle(.resolved(batchID: 100, outcomes: (0..<100).map(tooMany)), now: now)
-        #expect(entered(actions) && all.counters.failed == 0 && all.isEmpty && all.window.unresolved == 0)
+        #expect(entered(actions) && all.counters.counts.failed == 0 && all.isEmpty && all.window.unresolved == 0)
     }
 
     @Test(arguments: [Duration.milliseconds(300), .milliseconds(1_200)])
@@ -403,10 +403,10 @@ import Testing
         )
         dispatch.advance(to: later)
         actions += dispatch.handle(.resolved(batchID: batches[1], outcomes: [accepted(0), accepted(1)]), now: now)
-        #expect(dispatch.counters.failed == (later < .seconds(1) ? 0 : 3) && !entered(actions))
+        #expect(dispatch.counters.counts.failed == (later < .seconds(1) ? 0 : 3) && !entered(actions))
         actions = dispatch.handle(.resolved(batchID: batches[1], outcomes: (2..<10).map(tooMany)), now: now)
         if later < .seconds(1) {
-            #expect(entered(actions) && dispatch.counters.failed == 0)
+            #expect(entered(actions) && dispatch.counters.counts.failed == 0)
             #expect(released(actions).allSatisfy { $0.softAnswers.isEmpty && $0.ambiguous.isEmpty })
         }
     }
@@ -450,7 +450,7 @@ import Testing
         let over = dispatch.handle(.resolved(batchID: batches[0].id, outcomes: [accepted(0)]), now: now)
         #expect(over.contains { if case .troubleOver = $0 { true } else { false } })
         #expect(dispatch.admission.trouble == .none && dispatch.gateway.ramp != nil)
-        #expect(dispatch.counters.sent == 1 && dispatch.counters.retried == 1)
+        #expect(dispatch.counters.counts.sent == 1 && dispatch.counters.counts.retried == 1)
     }
 
     @Test func aProbeThatIsNotAnsweredIsAmbiguousAndTheNextOneIsAnotherMessage() throws {
@@ -559,7 +559,7 @@ import Testing
         let batch = try #require(submitted(carryOutMarks(dispatch.handle(.probe, now: now), &dispatch)).first)
         let unfit = Outcome(index: 0, outcomeClass: .permanent, reason: "PayloadTooLarge", neverLeft: true)
         _ = dispatch.handle(.resolved(batchID: batch.id, outcomes: [unfit]), now: now)
-        #expect(dispatch.admission.isProbingGateway && dispatch.counters.failed == 1)
+        #expect(dispatch.admission.isProbingGateway && dispatch.counters.counts.failed == 1)
     }
 
     /// Who was silent for minutes and is back is found before the request's timeout.

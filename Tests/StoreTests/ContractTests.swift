@@ -323,11 +323,16 @@ struct ContractTests {
         report.connections.dispatchWindow = 8_000
         report.counts.sent = 7
         (report.rate, report.latencyP99Milliseconds) = (1.5, 12)
+        for (place, count) in ChildCounts.all.enumerated() { report.counts[keyPath: count.path] = Int64(place + 7) }
         // What a gateway said.
         report.lastError = "a\0b"
         try await fixture.store.recordChildReport(report, child: id)
         report.lastError = "ab"
         #expect(try await fixture.store.children().first?.report == report)
+        for count in ChildCounts.all {
+            let column = try await fixture.sql("SELECT \(count.name) FROM pushmta.mta_child")
+            #expect(column == report.counts[keyPath: count.path], "\(count.name)")
+        }
         let child = try required(try await fixture.store.children().first)
         #expect(
             child.report.pid == 42 && child.report.deliveryID == 16 && child.report.counts.sent == 7

@@ -4,9 +4,9 @@ import OperatingSystem
 import PushCore
 
 /// The start of a program whose command line is a tree of commands.
-public enum CommandLineProgram {
+package enum CommandLineProgram {
     /// Prepares the process and runs the command that its command line names; does not return if that fails.
-    public static func run(_ root: (some AsyncParsableCommand).Type) async {
+    package static func run(_ root: (some AsyncParsableCommand).Type) async {
         // A reader that is gone (a pipe's other end, a supervisor) is an error to handle, not a reason to die.
         signal(SIGPIPE, SIG_IGN)
         MemoryAllocator.joinFreedPieces()
@@ -35,10 +35,4 @@ public enum CommandLineProgram {
             exit(root.exitCode(for: error).rawValue)
         }
     }
-}
-
-/// The version of the product.
-public enum ProductVersion {
-    /// As `pushmta --version` and the status tables show it.
-    public static let text = "0.1.0"
 }

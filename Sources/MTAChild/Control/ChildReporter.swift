@@ -142,7 +142,7 @@ final class ChildReporter: Sendable {
 
     /// Messages a second since the last call.
     private func measureRate() {
-        let resolved = sender.snapshot.counters.resolved
+        let resolved = sender.snapshot.counters.counts.resolved
         let now = ContinuousClock.now
         let turn = last.withLock { last in
             let seconds = (now - last.at) / .seconds(1)

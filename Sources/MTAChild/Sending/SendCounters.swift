@@ -2,15 +2,12 @@ import ProcessProtocol
 import PushCore
 
 /// What a child has done since its start.
-@dynamicMemberLookup
 struct SendCounters: Sendable {
     /// What it reports.
     var counts = ChildCounts()
     /// Grows with everything that gets on; stands still when the child is stuck.
     var progress: UInt64 = 0
     var outcomes = OutcomeCounts()
-
-    subscript(dynamicMember path: KeyPath<ChildCounts, Int64>) -> Int64 { counts[keyPath: path] }
 }
 
 /// How many messages ended how: plain numbers, as there are 100,000 of them a second.

@@ -54,25 +54,14 @@ public struct ChildCounts: Sendable, Equatable {
 }
 
 extension ChildCounts: Codable {
-    private struct Name: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
-    }
-
     /// Reads the counts that are known here; those that are missing are 0.
     public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: Name.self)
-        for count in Self.all {
-            self[keyPath: count.path] =
-                try values.decodeIfPresent(Int64.self, forKey: Name(stringValue: count.name)) ?? 0
-        }
+        let named = try [String: Int64](from: decoder)
+        for count in Self.all { self[keyPath: count.path] = named[count.name] ?? 0 }
     }
 
     public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: Name.self)
-        for count in Self.all { try values.encode(self[keyPath: count.path], forKey: Name(stringValue: count.name)) }
+        let named = Self.all.map { ($0.name, self[keyPath: $0.path]) }
+        try Dictionary(uniqueKeysWithValues: named).encode(to: encoder)
     }
 }

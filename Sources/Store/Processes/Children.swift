@@ -177,6 +177,11 @@ extension Store {
         coalesce(c.account, ''), c.recycle_requested
         """
 
+    /// A report that cannot be read, of another version for example, keeps no other child from being seen.
+    private static func report(_ text: String) -> ChildReport {
+        (try? JSONBody.decode(ChildReport.self, from: text.utf8)) ?? ChildReport()
+    }
+
     private static func childOverview(_ row: inout RowReader) throws -> ChildOverview {
         ChildOverview(
             id: try row.int64(),
@@ -188,8 +193,7 @@ extension Store {
                 connector: try row.choice()
             ),
             state: try row.choice(),
-            // One that cannot be read, of another version for example, keeps no other from being seen.
-            report: (try? JSONBody.decode(ChildReport.self, from: try row.text().utf8)) ?? ChildReport(),
+            report: report(try row.text()),
             startedAt: try row.time(),
             heartbeatAgeSeconds: try row.double(),
             exitReason: try row.textOrNil(),
