@@ -1,10 +1,10 @@
-# Functions that quickstart and test share. To be sourced by bash.
+# Functions shared by quickstart and test. To be sourced by bash.
 # shellcheck shell=bash
 
-# The folder of the project; everything is done from there.
+# The project's folder, in which everything runs.
 project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# Tells the person something, on standard error: standard output belongs to results.
+# Prints a message to standard error; standard output is for results.
 say() {
     printf '%s\n' "$*" >&2
 }
@@ -15,7 +15,7 @@ fail() {
     exit 1
 }
 
-# Prints the Debian packages that are missing, of those that a build needs: one line each.
+# Prints the missing Debian packages of those that a build needs, one per line.
 missing_build_packages() {
     command -v pkg-config >/dev/null || echo pkg-config
     local pair
@@ -25,7 +25,7 @@ missing_build_packages() {
     compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || command -v initdb >/dev/null || echo postgresql
 }
 
-# Prints the Debian packages that are missing, of those that the tests need besides.
+# Prints the missing Debian packages of those that only the tests need.
 missing_test_packages() {
     command -v nghttpd >/dev/null || echo nghttp2-server
     command -v h2load >/dev/null || echo nghttp2-client
@@ -33,7 +33,7 @@ missing_test_packages() {
     command -v curl >/dev/null || echo curl
     /usr/bin/python3 -c 'import h2' 2>/dev/null || echo python3-h2
     /usr/bin/python3 -c 'import jsonschema' 2>/dev/null || echo python3-jsonschema
-    # Debian keeps what a virtual environment needs in a package of its own.
+    # Debian has a separate package for virtual environments.
     /usr/bin/python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
     [ -x /usr/sbin/pgbouncer ] || command -v pgbouncer >/dev/null || echo pgbouncer
     command -v javac >/dev/null || echo openjdk-17-jdk-headless
@@ -50,52 +50,51 @@ missing_test_packages() {
     command -v systemd-analyze >/dev/null || echo systemd
     command -v debootstrap >/dev/null || echo debootstrap
     command -v dpkg-shlibdeps >/dev/null || echo dpkg-dev
-    # For the PostgreSQL that the tests take: the newest.
+    # For the PostgreSQL that the tests use: the newest.
     local newest
     newest=$(printf '%s\n' /usr/lib/postgresql/*/bin/initdb | cut -d/ -f5 | grep -x '[0-9]*' | sort -n | tail -n 1)
     [ -z "$newest" ] || [ -e "/usr/share/postgresql/$newest/extension/plpgsql_check.control" ] ||
         echo "postgresql-$newest-plpgsql-check"
 }
 
-# Runs a command as root: as it is for root, with sudo for others.
+# Runs a command as root: directly as root, with sudo otherwise.
 as_root() {
     if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
 }
 
-# Installs Debian packages, if there are any to install.
+# Installs Debian packages, if any are given.
 install_packages() {
     [ $# -gt 0 ] || return 0
     command -v apt-get >/dev/null ||
-        fail "missing: $*. This machine has no apt: install what these Debian packages hold by its own means."
+        fail "missing: $*. This machine has no apt: install the contents of these Debian packages in its own way."
     if [ "$(id -u)" != 0 ] && ! sudo -n true 2>/dev/null && ! { [ -t 0 ] && command -v sudo >/dev/null; }; then
         fail "missing: $*. Run as root: apt-get install $*"
     fi
     say "installing $*"
-    # PostgreSQL's package makes and starts a cluster of its own, which nobody asked for: this setting, which goes away
-    # again, stops it.
+    # PostgreSQL's package creates and starts its own cluster, which is not needed: this temporary setting prevents it.
     local no_cluster=/etc/postgresql-common/createcluster.d/pushmta.conf
     as_root mkdir -p "${no_cluster%/*}"
     echo 'create_main_cluster = false' | as_root tee "$no_cluster" >/dev/null
     local status=0
-    # Another installation, such as unattended-upgrades after a boot, holds the lock for minutes at most.
+    # Another installation, such as unattended-upgrades after a boot, holds the lock for a few minutes at most.
     local wait_for_lock=(-o DPkg::Lock::Timeout=300)
-    as_root apt-get "${wait_for_lock[@]}" update -qq >&2 || say "apt-get update failed: going on with the lists that are there"
+    as_root apt-get "${wait_for_lock[@]}" update -qq >&2 || say "apt-get update failed: continuing with the existing lists"
     as_root env DEBIAN_FRONTEND=noninteractive apt-get "${wait_for_lock[@]}" install -y -qq --no-install-recommends "$@" >&2 || status=$?
     as_root rm -f "$no_cluster"
-    # Nor has anybody asked for a Prometheus that runs for good.
+    # A permanently running Prometheus is not needed either.
     if [[ " $* " == *" prometheus "* ]] && command -v systemctl >/dev/null; then
         as_root systemctl disable --now prometheus.service >/dev/null 2>&1 || true
     fi
-    [ "$status" = 0 ] || fail "apt-get could not install $*: its own message stands above"
+    [ "$status" = 0 ] || fail "apt-get could not install $*: see its message above"
 }
 
-# Installs the clients of Deploy/clients.txt from PyPI into a folder of their own, unless they are there.
+# Installs the clients of Deploy/clients.txt from PyPI into their own folder, unless they are installed.
 install_clients() {
     local folder=$1 list=$project/Deploy/clients.txt attempt
     cmp -s "$list" "$folder/installed.txt" && return 0
     say "installing the clients of Deploy/clients.txt"
     rm -rf "$folder"
-    /usr/bin/python3 -m venv "$folder" >&2 || fail "no virtual environment could be made in $folder: its message stands above"
+    /usr/bin/python3 -m venv "$folder" >&2 || fail "no virtual environment could be made in $folder: see the message above"
     for attempt in 1 2 3; do
         if "$folder/bin/python" -m pip install --quiet --disable-pip-version-check --prefer-binary -r "$list" >&2; then
             cp "$list" "$folder/installed.txt"
@@ -104,10 +103,10 @@ install_clients() {
         say "attempt $attempt to install the clients failed"
         sleep $((attempt * 5))
     done
-    fail "the clients of Deploy/clients.txt could not be installed from PyPI: the message of pip stands above"
+    fail "the clients of Deploy/clients.txt could not be installed from PyPI: see pip's message above"
 }
 
-# Checks that there is a Swift toolchain that can build the project.
+# Checks that a Swift toolchain can build the project.
 check_swift() {
     command -v swift >/dev/null || fail "no Swift toolchain: install Swift 6.3 or later from https://swift.org/install"
     local version
@@ -118,7 +117,7 @@ check_swift() {
     fi
 }
 
-# Everything that has to be there before a build.
+# Prepares everything that a build needs.
 prepare_machine() {
     check_swift
     local missing
@@ -126,17 +125,41 @@ prepare_machine() {
     install_packages "${missing[@]}"
 }
 
-# Builds the programs for use, in .build: shown on a terminal, otherwise into a log of which a failure shows the end.
+# Shows the step of a build and the time left, from its log, until the process ends: watch_build PROCESS LOG. On a terminal, one line is
+# updated; elsewhere a line is written every half minute. Steps differ in length, so the time left is an estimate.
+watch_build() {
+    local process="$1" log="$2" started=$SECONDS shown=0 step total line left
+    while kill -0 "$process" 2>/dev/null; do
+        sleep 1
+        read -r step total < <(tr '\r' '\n' <"$log" | sed -n 's/^\[\([0-9]*\)\/\([0-9]*\)\].*/\1 \2/p' | tail -n 1) || continue
+        line="building: step $step of $total, $(((SECONDS - started) / 60)) min $(((SECONDS - started) % 60)) s"
+        if [ "$step" -gt 0 ] && [ $((SECONDS - started)) -ge 20 ]; then
+            left=$(((SECONDS - started) * (total - step) / step))
+            line+=", about $(((left + 59) / 60)) min left"
+        fi
+        if [ -t 2 ]; then
+            printf '\r\033[K%s' "$line" >&2
+        elif [ $((SECONDS - shown)) -ge 30 ]; then
+            shown=$SECONDS
+            say "$line"
+        fi
+    done
+    [ ! -t 2 ] || printf '\r\033[K' >&2
+}
+
+# Builds the programs for use, in .build, with a line of progress; a failure shows the end of the log.
 build_release() {
     [ -x "$project/.build/release/pushmta-lab" ] || say "building (the first build takes some minutes)"
-    local log="$project/.pushmta/log/build.log"
+    local log="$project/.pushmta/log/build.log" build
     mkdir -p "${log%/*}"
-    if [ -t 2 ]; then
-        swift build --package-path "$project" -c release >&2 || fail "the build failed: its messages stand above"
-    else
-        swift build --package-path "$project" -c release >"$log" 2>&1 || {
-            tail -n 40 "$log" >&2
-            fail "the build failed: all of its messages are in $log"
-        }
-    fi
+    swift build --package-path "$project" -c release >"$log" 2>&1 &
+    build=$!
+    # Ctrl-C also ends the build.
+    trap 'kill "$build" 2>/dev/null' EXIT
+    watch_build "$build" "$log"
+    wait "$build" || {
+        tail -n 40 "$log" >&2
+        fail "the build failed: see $log for all its messages"
+    }
+    trap - EXIT
 }
