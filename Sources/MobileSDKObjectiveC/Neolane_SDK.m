@@ -1,35 +1,37 @@
-// MobileSDKObjectiveC: the calls of Adobe's Campaign SDK for iOS (Neolane), for apps that have them.
+// MobileSDKObjectiveC: the calls of Adobe's Campaign SDK for iOS (Neolane), for apps that use it.
 //
 // WHAT IT DOES
-//   Registers a device and reports receipts and clicks, under the names and selectors of the old SDK, so that an app is linked
-//   with another library and its code stays. On the wire it does what MobileSDK does, in Swift, and it keeps what could not be
-//   sent by the same rules.
+//   Registers a device and reports receipts and clicks, under the names and selectors of the old SDK. An app links this
+//   library instead and keeps its code. The wire format and the retry rules are those of MobileSDK, which is in Swift.
 //
 // HOW IT IS USED
-//   An app links libNeolaneSDK.a and imports Neolane_SDK.h, or links NeolaneSDK.xcframework (build-xcframework). It sets hosts
-//   and integration key on [Neolane_SDK getInstance] at each start, and calls registerDevice::: with each token and track:: for
-//   notifications. NLSRegistrar and NLSTracker decide, NLSExchange sends, NLSFile keeps.
+//   An app links libNeolaneSDK.a and imports Neolane_SDK.h, or links NeolaneSDK.xcframework (build-xcframework). At
+//   each start it sets the hosts and the integration key on [Neolane_SDK getInstance]. It calls registerDevice::: for
+//   each token and track:: for notifications. NLSRegistrar and NLSTracker decide, NLSExchange sends, and NLSFile
+//   stores.
 //
 // THREADS AND TASKS
-//   One thread of the library, with a run loop, works off all calls; only it touches registrar and tracker. One registration and
-//   one hit are under way at a time. The delegate is called in the main thread. Nothing blocks the caller but the first call of
-//   getInstance, until the thread is up.
+//   One thread of the library, with a run loop, handles all calls; only it uses the registrar and the tracker. At most
+//   one registration and one hit are in progress at a time. The delegate is called on the main thread. Callers never
+//   block, except in the first call of getInstance, which waits for the thread to start.
 //
 // STATE AND FILES
-//   registration.plist and tracking.plist in the folder Neolane_SDK of the app's support folder, each written whole before its
-//   request leaves. One process at a time may use a folder: an app and its extensions have their own each.
+//   registration.plist and tracking.plist in the folder Neolane_SDK of the app's support folder. Each file is written
+//   as a whole before its request is sent. Only one process at a time may use a folder, so an app and each of its
+//   extensions have their own.
 //
 // FAILURES
-//   Server away, busy or broken (3xx, 408, 425, 429, 5xx): tried again after 5 s, doubling to an hour, with jitter; Retry-After is
-//   obeyed up to a day. Any other refusal is final. A hit that a server fails at 10 times is given up. Files that cannot be read
-//   count as empty; what cannot be written is kept in memory. Redirects are not followed. Nothing raises on what comes from outside.
+//   If the server is unreachable, busy or broken (3xx, 408, 425, 429, 5xx), the request is retried after 5 s, doubling
+//   to an hour, with jitter. Retry-After is honoured up to a day. Any other refusal is final. A hit is given up after
+//   10 failed answers. Unreadable files count as empty; data that cannot be written stays in memory. Redirects are not
+//   followed. No input from outside raises an exception.
 //
 // MEMORY
-//   Retain and release by hand: GCC's runtime, with which the tests run it, has no automatic reference counting. An app with ARC
-//   links the library as it is; who compiles the sources passes -fno-objc-arc.
+//   Retain and release by hand, because GCC's runtime, which the tests use, has no automatic reference counting. An app
+//   with ARC links the library unchanged. To compile the sources with clang, pass -fno-objc-arc.
 //
 // SETTINGS
-//   None: the app calls setMarketingHost:, setTrackingHost: and setIntegrationKey:.
+//   None. The app calls setMarketingHost:, setTrackingHost: and setIntegrationKey:.
 //
 // SEE ALSO
 //   include/Neolane_SDK.h, Protocol/NLSRegistrar.m, Protocol/NLSTracker.m, InputOutput/NLSExchange.m, Config/sdk.md
@@ -66,12 +68,12 @@
 }
 
 - (id)init {
-    // Two objects must not share a folder, and the app's is taken.
+    // Two objects must not share a folder, and the shared one uses the app's.
     [self release];
     return [[Neolane_SDK getInstance] retain];
 }
 
-/// Calls a method of registrar or tracker in the library's thread. The argument is kept until then.
+/// Calls a method of the registrar or tracker on the library's thread. The argument is retained until then.
 - (void)ask:(id)object :(SEL)method :(id)argument {
     [object performSelector:method onThread:_thread withObject:argument waitUntilDone:NO];
 }
@@ -102,7 +104,7 @@
 
 - (void)track:(NSDictionary *)launchOptions :(NLTrackAction)action {
     NSString *path = [NLSForm trackingPath:launchOptions action:action];
-    // A notification of somebody else's: there is nothing to track.
+    // The notification is not from PushMTA: there is nothing to track.
     if (path != nil) { [self ask:_tracker :@selector(track:) :path]; }
 }
 
@@ -116,7 +118,7 @@
 }
 
 #if defined(__APPLE__)
-// Written out, as clang makes weak properties by itself with -fobjc-weak only.
+// Written by hand, as clang synthesizes weak properties only with -fobjc-weak.
 - (id <Neolane_SDKDelegate>)delegate {
     @synchronized(self) { return objc_loadWeak(&_delegate); }
 }
@@ -147,17 +149,17 @@
     NSConditionLock *lock = [[[NSConditionLock alloc] initWithCondition:0] autorelease];
     _thread = [[NSThread alloc] initWithTarget:self selector:@selector(work:) object:lock];
     [_thread start];
-    // Only a thread that runs can be asked for something.
+    // A selector can be performed only on a running thread.
     [lock lockWhenCondition:1];
     [lock unlock];
     return self;
 }
 
-/// What the thread does, as long as the process lives.
+/// The body of the thread, which runs as long as the process.
 - (void)work:(NSConditionLock *)lock {
     NSAutoreleasePool *outer = [[NSAutoreleasePool alloc] init];
     NSRunLoop *loop = [NSRunLoop currentRunLoop];
-    // A run loop without a source would come back at once, again and again.
+    // A run loop without a source would return at once, again and again.
     [loop addPort:[NSPort port] forMode:NSDefaultRunLoopMode];
     [lock lock];
     [lock unlockWithCondition:1];

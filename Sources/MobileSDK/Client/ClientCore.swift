@@ -1,8 +1,8 @@
 import Foundation
 
-/// Does what the two machines want done.
+/// Carries out the actions of the registration and tracking machines.
 actor ClientCore {
-    /// The names under which things are kept.
+    /// The names under which the state is stored.
     static let registrationName = "registration.json"
     static let trackingName = "tracking.json"
 
@@ -29,7 +29,7 @@ actor ClientCore {
         self.commands = commands
     }
 
-    /// Works until the client is gone.
+    /// Runs until the client is deallocated.
     func run(_ stream: AsyncStream<ClientCommand>) async {
         await perform(registration.handle(.started(load(Self.registrationName) ?? RegistrationRecord())))
         perform(tracking.handle(.started(load(Self.trackingName) ?? [])))
@@ -92,14 +92,15 @@ actor ClientCore {
         }
     }
 
-    /// What cannot be read counts as nothing: then the device registers again, which does no harm.
+    /// Loads a value. Unreadable data counts as absent: the device then registers again, which does no harm.
     private func load<Value: Decodable>(_ name: String) -> Value? {
         guard let data = try? storage.read(name) else { return nil }
-        // Foundation's parser traps on 513 nested arrays at the end of the input; a blank is another end.
+        // Foundation's parser traps on 513 nested arrays at the end of the input; a blank after them avoids it.
         return try? JSONDecoder().decode(Value.self, from: data + [0x20])
     }
 
-    /// What cannot be written is kept in memory, and lost only if the process ends before the server has it.
+    /// Saves a value. A value that cannot be written stays in memory; it is lost only if the process ends before the
+    /// server has it.
     private func save(_ value: some Encodable, _ name: String) {
         guard let data = try? JSONEncoder().encode(value) else { return }
         try? storage.write(data, name)
@@ -107,7 +108,7 @@ actor ClientCore {
 }
 
 extension ClientCore {
-    /// Sends a request beside the other work, and hands in the result as a command.
+    /// Sends a request in parallel and passes the result on as a command.
     func send(_ request: PushRequest, then command: @escaping @Sendable (TransportResult) -> ClientCommand) {
         Task { [transport, commands] in
             let result: TransportResult
@@ -120,7 +121,7 @@ extension ClientCore {
         }
     }
 
-    /// Waits beside the other work. A timer that was replaced fires too, and the machine takes no notice of it.
+    /// Waits in parallel and then passes a command on. A replaced timer also fires, and the machine ignores it.
     func wait(_ seconds: Double, then command: ClientCommand) {
         Task { [clock, commands] in
             do { try await clock.sleep(seconds: seconds) } catch { return }
@@ -129,7 +130,7 @@ extension ClientCore {
     }
 }
 
-/// What the client's task works off, in order.
+/// A command for the client's task, which handles commands in order.
 enum ClientCommand: Sendable {
     case marketingHost(String?)
     case trackingHost(String?)

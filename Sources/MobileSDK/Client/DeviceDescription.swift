@@ -31,7 +31,7 @@ extension DeviceDescription {
     /// Describes the device that the program runs on.
     public static func current() async -> DeviceDescription {
         #if canImport(UIKit) && !os(watchOS)
-        // UIDevice may be asked on the main actor only.
+        // UIDevice may be used on the main actor only.
         return await MainActor.run {
             let device = UIDevice.current
             return DeviceDescription(

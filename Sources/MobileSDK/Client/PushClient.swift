@@ -1,33 +1,35 @@
-// MobileSDK: what iOS apps link: registers a device, and reports what becomes of notifications.
+// MobileSDK: the library for iOS apps. It registers a device and reports what happens to notifications.
 //
 // WHAT IT DOES
-//   Posts registrations to the marketing host and asks the tracking host for tracking paths, as Adobe's SDKs do on the wire.
-//   Keeps what could not be sent, also when the app ends, and sends it again.
+//   Posts registrations to the marketing host and sends tracking requests to the tracking host, in the same wire format
+//   as Adobe's SDKs. Keeps what could not be sent, even if the app ends, and sends it again.
 //
 // HOW IT IS USED
-//   An app sets host names and integration key on PushClient.shared at each start, calls registerDevice(...) with each token,
-//   and track(_:_:) for notifications; see MobileSDK.docc/GettingStarted.md and Samples. Calls return at once, or await the
-//   first try's outcome. ClientCore, an actor, works them off in order and does what RegistrationMachine and TrackingMachine,
-//   two values, want done. Transport, storage and clock can be an app's own.
+//   At each start an app sets the hosts and the integration key on PushClient.shared. It calls registerDevice(...) for
+//   each token and track(_:_:) for notifications; see MobileSDK.docc/GettingStarted.md and Samples. Calls return at
+//   once, or await the outcome of the first attempt. The actor ClientCore handles them in order and carries out the
+//   actions of two values, RegistrationMachine and TrackingMachine. An app can supply its own transport, storage and
+//   clock.
 //
 // THREADS AND TASKS
-//   One task a client works off its commands; each request and each pause has a task of its own beside it. One registration
-//   and one hit are under way at a time. The delegate is called on the main actor. Nothing blocks the caller.
+//   One task for each client handles its commands. Each request and each pause has its own task in parallel. At most
+//   one registration and one hit are in progress at a time. The delegate is called on the main actor. Callers never
+//   block.
 //
 // STATE AND FILES
-//   registration.json (what the server has, and what it does not have yet) and tracking.json (up to 100 hits), in the folder
-//   PushMTA of the app's support folder, each written whole. They are written before a request leaves, so that an end of the
-//   app loses nothing but the host names, which the app sets again. One process at a time may use a folder.
+//   registration.json (what the server has, and what is still to be sent) and tracking.json (at most 100 hits), in the
+//   folder PushMTA of the app's support folder. Each file is written as a whole before a request is sent. So an app
+//   that ends loses only the hosts and the key, which it sets again. Only one process at a time may use a folder.
 //
 // FAILURES
-//   Server away, busy or broken (3xx, 408, 425, 429, 5xx): tried again after 5 s, doubling to an hour, with jitter;
-//   Retry-After is obeyed up to a day. Any other refusal is final, and its first line is shown. A hit that a server fails at
-//   10 times is given up; a hit whose answer is lost is sent again, so that it may count twice. Files that cannot be read
-//   count as empty, and the device registers again; what cannot be written is kept in memory. Redirects are not followed. It
-//   never traps on what a server or a file says.
+//   If the server is unreachable, busy or broken (3xx, 408, 425, 429, 5xx), the request is retried after 5 s, doubling
+//   to an hour, with jitter. Retry-After is honoured up to a day. Any other refusal is final, and its first line is
+//   reported. A hit is given up after 10 answers of a failing server. A hit whose answer is lost is sent again, so that
+//   it may count twice. Unreadable files count as empty, and the device registers again; data that cannot be written
+//   stays in memory. Redirects are not followed. Nothing that a server or a file contains makes it trap.
 //
 // SETTINGS
-//   None: the app calls setMarketingHost, setTrackingHost and setIntegrationKey.
+//   None. The app calls setMarketingHost, setTrackingHost and setIntegrationKey.
 //
 // SEE ALSO
 //   Client/ClientCore.swift, Protocol/RegistrationMachine.swift, Protocol/TrackingMachine.swift,
@@ -35,25 +37,24 @@
 
 import Foundation
 
-/// Registers a device with PushMTA, and tells it what becomes of notifications.
+/// Registers a device with PushMTA and reports what happens to notifications.
 ///
-/// Calls return at once; the work is done in their order by a task of the client. See <doc:GettingStarted> for an app that
-/// uses it.
+/// Calls return at once; a task of the client handles them in order. See <doc:GettingStarted> for an example app.
 public final class PushClient: Sendable {
-    /// The client of the app, with the system's network and files.
+    /// The app's client, which uses the system's network and files.
     public static let shared = PushClient()
 
     let commands: AsyncStream<ClientCommand>.Continuation
 
-    /// Makes a client of its own; most apps use ``shared``.
+    /// Makes a separate client; most apps use ``shared``.
     ///
     /// Two clients must not share a storage.
     ///
     /// - Parameters:
-    ///   - transport: What sends the requests.
-    ///   - storage: What keeps the state.
-    ///   - clock: What waits between tries.
-    ///   - device: What is said about the device; by default what the system says.
+    ///   - transport: Sends the requests.
+    ///   - storage: Stores the state.
+    ///   - clock: Waits between attempts.
+    ///   - device: The description of the device; by default the system's.
     public convenience init(
         transport: any PushTransport = URLSessionTransport(),
         storage: any PushStorage = FileStorage(),
@@ -86,12 +87,12 @@ public final class PushClient: Sendable {
         commands.finish()
     }
 
-    /// Sets the server that takes registrations: `https://host:port/`, or `host[:port][/path]` for https.
+    /// Sets the server for registrations: `https://host:port/`, or `host[:port][/path]` for https.
     public func setMarketingHost(_ host: String?) {
         commands.yield(.marketingHost(host))
     }
 
-    /// Sets the server that takes tracking hits, in the same form.
+    /// Sets the server for tracking hits, in the same form.
     public func setTrackingHost(_ host: String?) {
         commands.yield(.trackingHost(host))
     }
@@ -101,36 +102,36 @@ public final class PushClient: Sendable {
         commands.yield(.integrationKey(key))
     }
 
-    /// Sets who hears how registrations end. The client does not keep the delegate alive.
+    /// Sets the delegate that gets the outcomes of registrations. The client holds it weakly.
     public func setDelegate(_ delegate: (any PushClientDelegate)?) {
         commands.yield(.delegate(WeakDelegate(delegate: delegate)))
     }
 
-    /// Says that the person who uses the app wants no messages (true), or wants them again (false).
+    /// Records that the user wants no messages (true), or wants them again (false).
     ///
-    /// It is kept on the device and goes to the server with the registration of that user key, at once if there is one; the delegate
-    /// hears how that ends. A person who wants none stays so with each token that the app has later.
+    /// The choice is kept on the device and sent with the registration of that user key, at once if there is one. The
+    /// delegate gets the outcome. An opt-out also applies to tokens that the app gets later.
     public func setOptOut(_ optedOut: Bool) {
         commands.yield(.optOut(optedOut))
     }
 
-    /// Tries at once to send what is queued, but for hits whose server asked for more time. Call it when the app comes to the
-    /// foreground or finds a network.
+    /// Sends queued requests at once, except hits for which the server asked for more time. Call it when the app enters
+    /// the foreground or the network returns.
     public func retryNow() {
         commands.yield(.retryNow)
     }
 
-    /// Forgets what was registered, so that the next call of `registerDevice` sends everything again.
+    /// Forgets the registration, so that the next call of `registerDevice` sends everything again.
     ///
-    /// Call it when somebody signs out. What was queued is dropped; the server is told nothing, and what persons said with
-    /// ``setOptOut(_:)`` stays.
+    /// Call it when a user signs out. A queued registration is dropped and the server is not informed. Choices made
+    /// with ``setOptOut(_:)`` are kept.
     public func forgetRegistration() {
         commands.yield(.forget)
     }
 }
 
 extension PushClient {
-    /// What a client is made of.
+    /// The parts that a client is made of.
     struct Parts: Sendable {
         var transport: any PushTransport
         var storage: any PushStorage
@@ -141,18 +142,18 @@ extension PushClient {
 }
 
 extension PushClient {
-    /// Registers the device and tells the delegate how that ended.
+    /// Registers the device and reports the outcome to the delegate.
     ///
-    /// Call it whenever the system hands out a token, so at each start: a request is sent only if token, user key, parameters,
-    /// server, or integration key changed. If the server cannot be reached, the registration is kept, also when the app
-    /// ends, and tried again.
+    /// Call it whenever the system provides a token, that is, at each start. A request is sent only if token, user key,
+    /// parameters, server or integration key changed. If the server cannot be reached, the registration is kept and
+    /// retried, even if the app ends.
     ///
     /// - Parameters:
     ///   - token: The token from `didRegisterForRemoteNotificationsWithDeviceToken`.
-    ///   - userKey: The key that matches the device to a recipient, such as a customer number.
-    ///   - parameters: The subscription parameters that the service declares. Without them the same user keeps those of the last
-    ///     call; with an empty dictionary there are none, unless a proof comes with it.
-    ///   - userKeyProof: The token with which your backend proves the user key, where the service asks for one
+    ///   - userKey: The key that links the device to a recipient, such as a customer number.
+    ///   - parameters: The subscription parameters that the service declares. If omitted, the same user keeps those of
+    ///     the last call. An empty dictionary removes them, unless a proof is passed too.
+    ///   - userKeyProof: The token with which your backend proves the user key, if the service requires one
     ///     (`user_key_trust` signed); see <doc:GettingStarted>.
     public func registerDevice(
         token: Data,
@@ -163,10 +164,10 @@ extension PushClient {
         register(RegistrationForm.hex(token), userKey, parameters, userKeyProof, reply: nil)
     }
 
-    /// Registers the device and returns how the first try ended.
+    /// Registers the device and returns the outcome of the first attempt.
     ///
-    /// A registration that a newer one overtakes before it was sent gets the newer one's outcome. Cancelling the task does not
-    /// cancel the registration.
+    /// If a newer registration replaces this one before it is sent, the newer one's outcome is returned. Cancelling the
+    /// task does not cancel the registration.
     @discardableResult public func registerDevice(
         token: Data,
         userKey: String? = nil,
@@ -180,11 +181,13 @@ extension PushClient {
         }
     }
 
-    /// Registers the device with a token that is text and parameters of any type, as apps of Adobe's SDKs have them.
+    /// Registers the device with a token as text and parameters of any type, as apps for Adobe's SDKs have them.
     ///
     /// - Parameters:
-    ///   - tokenString: The token in hexadecimal. Brackets and blanks, as `description` of NSData once had them, are taken away.
-    ///   - additionalParameters: The subscription parameters. Texts, numbers and truth values are sent, other values are not.
+    ///   - tokenString: The token in hexadecimal. Brackets and blanks, as in the old `description` of NSData, are
+    ///     removed.
+    ///   - additionalParameters: The subscription parameters. Texts, numbers and Booleans are sent; other values are
+    ///     not.
     public func registerDevice(
         tokenString: String,
         userKey: String? = nil,
@@ -195,7 +198,8 @@ extension PushClient {
         register(RegistrationForm.token(tokenString), userKey, parameters, userKeyProof, reply: nil)
     }
 
-    /// Registers the device with a token that is text and parameters of any type, and returns how the first try ended.
+    /// Registers the device with a token as text and parameters of any type, and returns the outcome of the first
+    /// attempt.
     @discardableResult public nonisolated(nonsending) func registerDevice(
         tokenString: String,
         userKey: String? = nil,
@@ -217,7 +221,7 @@ extension PushClient {
         reply: (@Sendable (RegistrationOutcome) -> Void)?
     ) {
         var parameters = parameters
-        // An additional parameter, as every SDK can carry one; the server takes it out.
+        // It is sent as an additional parameter, which every SDK supports; the server removes it.
         if let userKeyProof {
             parameters = (parameters ?? [:]).merging([ParametersXML.proofName: .string(userKeyProof)]) { $1 }
         }
@@ -233,22 +237,23 @@ extension PushClient {
 }
 
 extension PushClient {
-    /// Tells the server what happened to a notification.
+    /// Reports to the server what happened to a notification.
     ///
-    /// Silent notifications, and those that a service extension handles, are tracked with ``TrackingAction/receive``; a click
-    /// with ``TrackingAction/click``.
+    /// Use ``TrackingAction/receive`` for silent notifications and those that a service extension handles, and
+    /// ``TrackingAction/click`` for a click.
     public func track(_ userInfo: [AnyHashable: Any], _ action: TrackingAction) {
         track(PushMessage(userInfo: userInfo), action)
     }
 
-    /// Tells the server what happened to a notification that was read before.
+    /// Reports to the server what happened to a notification that was parsed before.
     public func track(_ message: PushMessage, _ action: TrackingAction) {
         commands.yield(.track(path: TrackingPath.path(message, action), reply: nil))
     }
 
-    /// Tells the server what happened to a notification, and returns when the server has it or cannot be reached.
+    /// Reports to the server what happened to a notification. Returns when the server has it or cannot be reached.
     ///
-    /// Await it before the completion handler of a silent notification, or the system may suspend the app first.
+    /// Await it before you call the completion handler of a silent notification; otherwise the system may suspend the
+    /// app first.
     @discardableResult public nonisolated(nonsending) func track(
         _ userInfo: [AnyHashable: Any],
         _ action: TrackingAction
@@ -256,8 +261,8 @@ extension PushClient {
         await track(PushMessage(userInfo: userInfo), action)
     }
 
-    /// Tells the server what happened to a notification that was read before, and returns when the server has it or cannot be
-    /// reached.
+    /// Reports to the server what happened to a notification that was parsed before. Returns when the server has it or
+    /// cannot be reached.
     @discardableResult public nonisolated(nonsending) func track(
         _ message: PushMessage,
         _ action: TrackingAction
@@ -268,14 +273,14 @@ extension PushClient {
     }
 }
 
-/// Hears how registrations end.
+/// Gets the outcomes of registrations.
 @MainActor public protocol PushClientDelegate: AnyObject, Sendable {
-    /// Called once for each call of `registerDevice`, and once more when a registration that was queued has got through or was
+    /// Called once for each call of `registerDevice`, and once more when a queued registration has succeeded or was
     /// refused.
     func registerDeviceStatus(_ outcome: RegistrationOutcome)
 }
 
-/// A delegate that the client does not keep alive.
+/// A weakly held delegate.
 struct WeakDelegate: Sendable {
     weak var delegate: (any PushClientDelegate)?
 }

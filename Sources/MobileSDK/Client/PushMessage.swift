@@ -1,23 +1,23 @@
 import Foundation
 
-/// What a notification's `userInfo` says, read once so that it can go from thread to thread.
+/// The contents of a notification's `userInfo`, parsed once so that it can be passed between threads.
 public struct PushMessage: Sendable, Equatable {
-    /// The id of the broad log, `_mId`: a UUID or a decimal number.
+    /// The message's id in the broad log, `_mId`: a UUID or a decimal number.
     public var messageID: String?
-    /// The id of the delivery in hexadecimal, `_dId`.
+    /// The delivery's id in hexadecimal, `_dId`.
     public var deliveryID: String?
-    /// Whether `aps` carries `content-available: 1`. With nothing to show beside it the notification is silent.
+    /// Whether `aps` has `content-available: 1`. If it also has nothing to show, the notification is silent.
     public var isContentAvailable: Bool
-    /// Whether there is nothing to show: no alert, no sound, no badge.
+    /// Whether the notification is silent: `content-available` without an alert, a sound or a badge.
     public var isSilent: Bool
-    /// The address of the picture or film to show, the variable `mediaUrl`.
+    /// The URL of the picture or video to show, from the variable `mediaUrl`.
     public var mediaURL: String?
     /// The category, which selects the content extension.
     public var category: String?
 
-    /// Reads a notification's `userInfo`, or the part of the launch options that carries one.
+    /// Parses a notification's `userInfo`, or the part of the launch options that contains one.
     ///
-    /// The ids count only as strings, as in Adobe's SDK.
+    /// Ids count only if they are strings, as in Adobe's SDK.
     public init(userInfo: [AnyHashable: Any]) {
         let aps = userInfo["aps"] as? [AnyHashable: Any] ?? [:]
         messageID = userInfo["_mId"] as? String
@@ -33,10 +33,10 @@ public struct PushMessage: Sendable, Equatable {
 public enum TrackingAction: Sendable, Equatable {
     /// It arrived: for silent notifications, and for those that a service extension handles.
     case receive
-    /// Somebody clicked it or opened it.
+    /// The user clicked or opened it.
     case click
 
-    /// The last part of the tracking address.
+    /// The last part of the tracking URL.
     var tag: Int {
         switch self {
         case .receive: 1
@@ -47,10 +47,10 @@ public enum TrackingAction: Sendable, Equatable {
 
 /// The path of a tracking request: `/r/?id=h<broad log>,<delivery>,<tag>`.
 enum TrackingPath {
-    /// The path, or nil when the message carries no ids that can be tracked.
+    /// The path; nil if the message has no ids that can be tracked.
     ///
-    /// The delivery's id is sent back as it came. One with blanks or control characters is no id of an engine, and would
-    /// make another request of it.
+    /// The delivery's id is sent back unchanged. An id with blanks or control characters is not one of PushMTA, and
+    /// would change the request.
     static func path(_ message: PushMessage, _ action: TrackingAction) -> String? {
         guard let id = message.messageID.flatMap(MessageID.tracking), let delivery = message.deliveryID,
             !delivery.isEmpty, delivery.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F && $0 != "#" })
@@ -59,12 +59,13 @@ enum TrackingPath {
     }
 }
 
-/// The id of a broad log as it stands in a tracking address.
+/// A message id in the form that a tracking URL has.
 enum MessageID {
-    /// A UUID as it is, a decimal number in hexadecimal; nil when the text is neither.
+    /// A UUID unchanged, or a decimal number in hexadecimal; nil if the text is neither.
     ///
-    /// At least two digits, as Adobe's iOS SDK writes them. That one cuts ids off at 32 bits, which loses the message, so
-    /// larger ones are written in full here; negative ids are the two's complement in 32 bits if they fit, else in 64.
+    /// A number has at least two digits, as in Adobe's iOS SDK. That SDK truncates ids to 32 bits, which loses the
+    /// message, so larger ones are written in full here. A negative id is the two's complement, in 32 bits if it fits
+    /// and otherwise in 64.
     static func tracking(_ text: String) -> String? {
         if UUID(uuidString: text) != nil { return text }
         guard let number = Int64(text) else { return nil }

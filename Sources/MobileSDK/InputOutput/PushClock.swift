@@ -1,53 +1,23 @@
-/// Waits; a test brings its own.
+/// Waits. A test can supply its own clock.
 public protocol PushClock: Sendable {
-    /// Waits for so many seconds. Throws when the task is cancelled.
+    /// Waits for a number of seconds. Throws if the task is cancelled.
     func sleep(seconds: Double) async throws
 }
 
 /// The system's clock.
 public struct SystemClock: PushClock {
-    /// Makes one.
+    /// Makes a clock.
     public init() {}
 
-    /// Waits for so many seconds.
+    /// Waits for a number of seconds. Throws if the task is cancelled.
     public func sleep(seconds: Double) async throws {
-        // A year is beyond every wait of the SDK, and in nanoseconds far from the end of the integer.
+        // A year exceeds every wait of the SDK, and in nanoseconds it is far from overflow.
         let nanoseconds = min(max(seconds, 0), 31_536_000) * 1_000_000_000
         try await Task.sleep(nanoseconds: UInt64(nanoseconds))
     }
 }
 
-/// How long to wait before the next try.
-struct BackOff: Sendable {
-    /// Long enough for a phone to change from one network to another.
-    static let first = 5.0
-    /// A device that was off line for long is seen within an hour.
-    static let longest = 3600.0
-    /// No server may silence a device for longer than this with `Retry-After`.
-    static let longestAsked = 86_400.0
-
-    private var dice: SplitMix64
-    private(set) var failures = 0
-
-    init(seed: UInt64) {
-        dice = SplitMix64(state: seed)
-    }
-
-    /// The seconds until the next try: doubled with each failure, and between a half and the whole of it by chance, so that
-    /// the devices that lost a server together do not come back together. A server may ask for more.
-    mutating func next(atLeast asked: Double?) -> Double {
-        let doubled = Self.first * Double(UInt64(1) << UInt64(min(failures, 20)))
-        failures = min(failures + 1, 20)
-        let chosen = min(doubled, Self.longest) * Double.random(in: 0.5...1, using: &dice)
-        return max(chosen, min(asked ?? 0, Self.longestAsked))
-    }
-
-    mutating func reset() {
-        failures = 0
-    }
-}
-
-/// A small random generator with a seed, for chance that a test can repeat (Steele, Lea and Flood, 2014).
+/// A small seeded random generator, so that tests are repeatable (Steele, Lea and Flood, 2014).
 struct SplitMix64: RandomNumberGenerator, Sendable {
     var state: UInt64
 

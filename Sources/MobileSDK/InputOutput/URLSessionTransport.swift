@@ -4,9 +4,9 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Sends requests with the system's URL loading; redirects are not followed.
+/// Sends requests with the system's URL loading. It does not follow redirects.
 public struct URLSessionTransport: PushTransport {
-    /// A session keeps its delegate until it is told that it is needed no more.
+    /// Invalidates the session at its end, because a session retains its delegate until it is invalidated.
     private final class Owner: Sendable {
         let session: URLSession
         let collector = AnswerCollector()
@@ -20,9 +20,9 @@ public struct URLSessionTransport: PushTransport {
 
     private let owner: Owner
 
-    /// Makes a transport. The time is that of Adobe's SDK, for connecting and for reading.
+    /// Makes a transport. The default timeout, for connecting and for reading, is that of Adobe's SDK.
     public init(timeout seconds: Double = 30) {
-        // Neither cookies nor a cache: a tracking hit that a cache answers is lost.
+        // No cookies and no cache: a tracking hit answered by a cache would be lost.
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = seconds
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
@@ -46,10 +46,10 @@ public struct URLSessionTransport: PushTransport {
     }
 }
 
-/// Collects the answers of a session's requests, and takes a redirect as the answer that it is.
+/// Collects the answers of a session's requests and treats a redirect as the final answer.
 ///
-/// A registration becomes a GET of some page on its way: the page's 200 would say that the server has it. On Linux a session asks
-/// its delegate about redirects only when nothing but the delegate gets the answer.
+/// Following a redirect would turn a registration into a GET of some page, whose status 200 would look like success. On
+/// Linux a session asks its delegate about redirects only if nothing but the delegate receives the answer.
 final class AnswerCollector: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     typealias Answer = Result<(body: Data, response: HTTPURLResponse), any Error>
 
@@ -58,15 +58,15 @@ final class AnswerCollector: NSObject, URLSessionDataDelegate, @unchecked Sendab
         let continuation: CheckedContinuation<Answer, Never>
     }
 
-    /// An SDK looks at the first line of an answer only.
+    /// The maximum number of body bytes to keep; the SDK uses only the first line.
     private static let mostBytes = 4 * TransportResult.longestReason
 
-    // The lock guards what changes, which is why this may be sent; Mutex is of iOS 18.
+    // The lock guards the mutable state, so the class can be Sendable. Mutex needs iOS 18.
     private let lock = NSLock()
     private var exchanges: [Int: Exchange] = [:]
 
-    /// Starts a task and waits for its answer, or for the end of its time. It is not cancelled with whoever waits: on Linux the
-    /// system's code traps when a task is cancelled that has just ended.
+    /// Starts a task and waits for its answer or its timeout. Cancelling the caller does not cancel the task: on Linux
+    /// the system's code traps if a task that has just ended is cancelled.
     func answer(to task: URLSessionDataTask) async -> Answer {
         await withCheckedContinuation { continuation in
             lock.withLock { exchanges[task.taskIdentifier] = Exchange(continuation: continuation) }

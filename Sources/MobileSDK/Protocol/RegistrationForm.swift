@@ -1,6 +1,6 @@
 import Foundation
 
-/// The body and the mark of a registration, in the form of Adobe's iOS SDK.
+/// The body and the hash of a registration, in the form of Adobe's iOS SDK.
 enum RegistrationForm {
     /// The path on the marketing server.
     static let path = "/nms/mobile/1/registerIOS.jssp"
@@ -23,14 +23,15 @@ enum RegistrationForm {
         return fields.map { "\($0)=\(PercentEncoding.encode($1))" }.joined(separator: "&")
     }
 
-    /// SHA-256 of token, user key, encoded parameters and the word of an opt-out: two registrations with the same hash say the same.
+    /// SHA-256 of token, user key, encoded parameters and opt-out choice. Registrations with the same hash have the
+    /// same contents.
     static func hash(_ registration: Registration) -> String {
         let word = registration.optOut.map { $0 ? "out" : "in" } ?? ""
         let text = registration.token + registration.userKey + PercentEncoding.encode(registration.parametersXML) + word
         return SHA256Digest.hex(Array(text.utf8))
     }
 
-    /// A token that is text already: without brackets and blanks, in lower case.
+    /// A token given as text, without brackets and blanks, in lower case.
     static func token(_ text: String) -> String {
         text.filter { !"<> ".contains($0) }.lowercased()
     }
@@ -44,19 +45,19 @@ enum RegistrationForm {
     }
 }
 
-/// What an app wants registered.
+/// A complete registration.
 struct Registration: Sendable, Equatable, Codable {
     /// The APNs token in lower-case hexadecimal.
     var token: String
-    /// The key that matches the device to a recipient; empty when the app has none.
+    /// The key that links the device to a recipient; empty if the app has none.
     var userKey: String
-    /// The subscription parameters as the document that is sent.
+    /// The document of subscription parameters that is sent.
     var parametersXML: String
     var device: DeviceDescription
-    /// What the person says of an opt-out; nil for nothing.
+    /// The user's opt-out choice: true for out, false for in again, nil for no choice.
     var optOut: Bool?
 
-    /// The same with another word of an opt-out.
+    /// A copy with another opt-out choice.
     func saying(_ word: Bool?) -> Registration {
         var said = self
         said.optOut = word
@@ -64,16 +65,16 @@ struct Registration: Sendable, Equatable, Codable {
     }
 }
 
-/// What an app asks to be registered, before what it leaves out is filled in.
+/// A registration as the app requests it, before omitted parameters are filled in.
 struct WantedRegistration: Sendable, Equatable {
     var token: String
     var userKey: String
-    /// Nil: the app said nothing of parameters.
+    /// Nil if the app passed no parameters.
     var parametersXML: String?
     var device: DeviceDescription
 }
 
-/// Percent-encoding as Adobe's SDKs do it: every byte of the UTF-8 form but the unreserved ones becomes `%XX`.
+/// Percent-encoding as in Adobe's SDKs: every UTF-8 byte except the unreserved ones becomes `%XX`.
 ///
 /// A space is `%20` and never `+`, so that form and query decoders read the same.
 enum PercentEncoding {

@@ -1,15 +1,15 @@
-/// Brings the newest registration to the server, once.
+/// Sends the newest registration to the server, once.
 ///
-/// One request is under way at a time, so that registrations arrive in the order in which the app made them; a newer one
-/// replaces those that were not sent yet. What is not registered is stored before it is sent, and tried again until the
-/// server has it or refuses it.
+/// One request is in progress at a time, so that registrations arrive in the order in which the app made them. A newer
+/// registration replaces those that were not sent yet. A registration is stored before it is sent, and retried until
+/// the server accepts or refuses it.
 struct RegistrationMachine: Sendable {
     private struct Flight: Sendable {
         var attempt: UInt64
         var mark: RegistrationRecord.Mark
-        /// What is registered when the server has it: that somebody wants messages again is said once.
+        /// The mark to keep on success. It omits an opt-in, which is sent only once.
         var settled: RegistrationRecord.Mark
-        /// Whose word that is.
+        /// The user key of an opt-in, if the request has one.
         var isIn: String?
         var calls: [UInt64]
         var isForgotten = false
@@ -19,7 +19,7 @@ struct RegistrationMachine: Sendable {
     private var marketingHost: String?
     private var integrationKey: String?
     private var flight: Flight?
-    /// Calls whose registration was not sent yet.
+    /// Calls whose registration has not been sent yet.
     private var waiting: [UInt64] = []
     private var attempts: UInt64 = 0
     private var timer: UInt64 = 0
@@ -65,7 +65,8 @@ struct RegistrationMachine: Sendable {
         return .init(hash: RegistrationForm.hash(registration), destination: "\(marketingHost) \(integrationKey)")
     }
 
-    /// With parameters where the app said nothing of them: those of the same user stay, and another user has none.
+    /// The registration with its parameters filled in if the app passed none: the same user keeps the last ones, and a
+    /// new user has none.
     private func completed(_ wanted: WantedRegistration) -> Registration {
         let kept = record.last.flatMap { $0.userKey == wanted.userKey ? $0.parametersXML : nil }
         return Registration(
@@ -76,7 +77,7 @@ struct RegistrationMachine: Sendable {
         )
     }
 
-    /// With what its user says.
+    /// The registration with its user's opt-out choice.
     private mutating func worded(_ registration: Registration) -> Registration {
         if let word = record.nextWord {
             record.words[registration.userKey] = word
@@ -85,7 +86,8 @@ struct RegistrationMachine: Sendable {
         return registration.saying(record.words[registration.userKey])
     }
 
-    /// Keeps what the person says, and sends it with the registration that there is; without one the next registration does.
+    /// Keeps the opt-out choice and sends it with the current registration; without one, the next registration sends
+    /// it.
     private mutating func say(_ isOut: Bool) -> [Action] {
         guard let last = record.last else {
             record.nextWord = isOut
@@ -97,7 +99,7 @@ struct RegistrationMachine: Sendable {
         record.pending = isThere ? nil : registration
         guard !isThere, flight == nil else { return [.store(record)] }
         backOff.reset()
-        // What is sent is stored.
+        // Sending stores the record too.
         let sent = send()
         return sent.isEmpty ? [.store(record)] : sent
     }
@@ -129,7 +131,7 @@ struct RegistrationMachine: Sendable {
         return send()
     }
 
-    /// Sends what is pending, if anything is and nothing is under way.
+    /// Sends the pending registration, unless a request is in progress.
     private mutating func send() -> [Action] {
         guard flight == nil, let pending = record.pending, let mark = mark(pending), let marketingHost,
             let integrationKey
@@ -158,7 +160,7 @@ struct RegistrationMachine: Sendable {
     private mutating func answered(_ attempt: UInt64, _ result: TransportResult) -> [Action] {
         guard let flight, flight.attempt == attempt else { return [] }
         self.flight = nil
-        // Settings may have been taken away meanwhile; then what is pending is still what was sent.
+        // Settings may have been removed in the meantime; then the pending registration is still the one that was sent.
         let isNewest = record.pending.map { (mark($0) ?? flight.mark) == flight.mark } ?? false
         let retries = result.isWorthRetrying && isNewest
         if isNewest, !retries { record.pending = nil }
@@ -167,7 +169,7 @@ struct RegistrationMachine: Sendable {
             if !flight.isForgotten { record.registered = flight.settled }
         }
         var actions: [Action] = retries ? [] : [.store(record)]
-        // Of tries that nobody waits for, only the end is worth a word.
+        // Without a waiting call, only the final outcome is reported.
         if !flight.calls.isEmpty || !result.isWorthRetrying {
             actions.append(.report(result.registrationOutcome, calls: flight.calls))
         }
@@ -181,81 +183,31 @@ struct RegistrationMachine: Sendable {
 }
 
 extension RegistrationMachine {
-    /// What the machine is told.
+    /// The events that the machine handles.
     enum Event: Sendable, Equatable {
-        /// The process started and found this.
+        /// The process started and loaded this record.
         case started(RegistrationRecord)
         case marketingHost(String?)
         case integrationKey(String?)
-        /// An app's call, with a number for its answer.
+        /// A call of the app, with a number for its answer.
         case register(WantedRegistration, call: UInt64)
-        /// The person wants no messages, or wants them again.
+        /// The user wants no messages (true), or wants them again (false).
         case optOut(Bool)
         case answered(attempt: UInt64, TransportResult)
         case timerFired(UInt64)
-        /// There may be a network again.
+        /// The network may be back.
         case retryNow
-        /// The server is to be told everything again.
+        /// The next registration sends everything again.
         case forget
     }
 
-    /// What it wants done, in this order.
+    /// The actions that its owner must carry out, in order.
     enum Action: Sendable, Equatable {
         case store(RegistrationRecord)
         case send(attempt: UInt64, PushRequest)
-        /// Fire once; a newer timer replaces it.
+        /// Start a one-shot timer, which replaces the previous one.
         case startTimer(UInt64, seconds: Double)
-        /// Tells these calls; with none, only the delegate hears of it.
+        /// Report the outcome to these calls; without any, only to the delegate.
         case report(RegistrationOutcome, calls: [UInt64])
-    }
-}
-
-/// What outlives the process: the registration that the server has, and the one that it does not have yet.
-struct RegistrationRecord: Sendable, Equatable, Codable {
-    /// What was registered, and where.
-    struct Mark: Sendable, Equatable, Codable {
-        /// `RegistrationForm.hash`.
-        var hash: String
-        /// Server and integration key: another server does not know what this one was told.
-        var destination: String
-    }
-
-    /// What the server is known to have. It is taken back as soon as something else is sent: if the answer is lost, nobody
-    /// knows which of the two the server has.
-    var registered: Mark?
-    /// What is still to be sent.
-    var pending: Registration?
-    /// The newest that the app asked for, without a word of an opt-out.
-    var last: Registration?
-    /// What persons have said of an opt-out, by user key: true for out, which goes with each of their registrations; false for in again as
-    /// long as the server does not have it. It is said once, as what others say later is newer.
-    var words: [String: Bool] = [:]
-    /// What the person said who registers next.
-    var nextWord: Bool?
-}
-
-/// How a registration ended.
-///
-/// The six are those of Adobe's old SDK (`ACCRegisterDeviceStatus`).
-public enum RegistrationOutcome: Sendable, Equatable {
-    /// The server has stored the registration, or has it already in this form.
-    case success
-    /// No marketing host was set, or one that names no server.
-    case marketingHostEmpty
-    /// No integration key was set.
-    case integrationKeyEmpty
-    /// The server could not be reached. The registration stays queued and is sent again.
-    case connectionIssue(reason: String)
-    /// The server has no application with this integration key.
-    case unknownIntegrationKey
-    /// The server refused the registration and said this. If it was only busy or broken, the registration stays queued.
-    case unexpectedError(reason: String)
-
-    /// More about a failure; nil for the outcomes that say all by themselves.
-    public var errorReason: String? {
-        switch self {
-        case .connectionIssue(let reason), .unexpectedError(let reason): reason
-        case .success, .marketingHostEmpty, .integrationKeyEmpty, .unknownIntegrationKey: nil
-        }
     }
 }

@@ -2,7 +2,7 @@
 import CryptoKit
 import Foundation
 
-/// SHA-256, the system's.
+/// SHA-256 from the system.
 enum SHA256Digest {
     /// The digest in lower-case hexadecimal.
     static func hex(_ message: [UInt8]) -> String {
@@ -12,7 +12,7 @@ enum SHA256Digest {
 #else
 import Foundation
 
-/// SHA-256 (FIPS 180-4, section 6.2), for systems without CryptoKit: an app that links the SDK gets no other dependency.
+/// SHA-256 (FIPS 180-4, section 6.2), for systems without CryptoKit, so that the SDK adds no dependency to an app.
 enum SHA256Digest {
     /// The digest in lower-case hexadecimal.
     static func hex(_ message: [UInt8]) -> String {
@@ -24,7 +24,7 @@ enum SHA256Digest {
         return RegistrationForm.hex(Data(state.flatMap { word in bytes(UInt64(word)).suffix(4) }))
     }
 
-    /// A one bit, zeros up to 56 modulo 64, and the length in bits.
+    /// Appends a one bit, zeros up to 56 bytes modulo 64, and the length in bits.
     private static func pad(_ message: [UInt8]) -> [UInt8] {
         let zeros = (64 - (message.count + 9) % 64) % 64
         return message + [0x80] + [UInt8](repeating: 0, count: zeros) + bytes(UInt64(message.count) &* 8)

@@ -1,11 +1,12 @@
-/// Brings tracking hits to the server, in order, and keeps them while it cannot be reached.
+/// Sends tracking hits to the server in order, and keeps them while it cannot be reached.
 ///
-/// A hit whose answer is lost is sent again, so a server may see it twice. After a failure there is a pause, in which new hits are
-/// only queued: each of them would cost the oldest one a try, and a server in trouble a request.
+/// A hit whose answer is lost is sent again, so a server may see it twice. After a failure there is a pause in which
+/// new hits are only queued. Otherwise each of them would cost the oldest hit an attempt and a struggling server a
+/// request.
 struct TrackingMachine: Sendable {
-    /// More hits than a person makes off line; beyond, the oldest goes.
+    /// The maximum number of queued hits, more than a user causes offline. Beyond it the oldest is dropped.
     static let mostHits = 100
-    /// A hit that the server fails at so often shall not keep the others back for ever.
+    /// The maximum number of failed answers to a hit, so that it does not block the others forever.
     static let mostRefusals = 10
 
     private struct Entry: Sendable {
@@ -14,21 +15,21 @@ struct TrackingMachine: Sendable {
     }
 
     private enum Pause {
-        /// Chosen here, so that somebody who knows better may end it.
+        /// Chosen by the SDK; ``Event/retryNow`` ends it.
         case own
-        /// The server asked for it, and nobody ends it; then comes the rest of the one that was chosen here.
+        /// Requested by the server, so that it cannot be ended early. The rest of the SDK's own pause follows.
         case asked(rest: Double)
     }
 
     private var entries: [Entry] = []
     private var trackingHost: String?
-    /// The number of the try that is under way; the first entry is what it sends.
+    /// The number of the attempt in progress, which sends the first entry.
     private var flight: UInt64?
     private var attempts: UInt64 = 0
     private var timer: UInt64 = 0
     private var backOff: BackOff
     private var pause: Pause?
-    /// Why there is a pause.
+    /// The reason for the pause.
     private var trouble = ""
 
     init(seed: UInt64) {
@@ -44,7 +45,7 @@ struct TrackingMachine: Sendable {
             let base = ServerHost.base(text)
             guard base != trackingHost else { return [] }
             trackingHost = base
-            // What another server said does not count.
+            // A pause for another server does not apply.
             pause = nil
             return send()
         case .track(let path, let call): return track(path, call)
@@ -61,7 +62,7 @@ struct TrackingMachine: Sendable {
         guard let path else { return [.report(.noIDs, calls: [call])] }
         var actions: [Action] = []
         if entries.count >= Self.mostHits {
-            // The first may be under way.
+            // The first hit may be in progress.
             let dropped = entries.remove(at: flight == nil ? 0 : 1)
             if let call = dropped.call {
                 actions.append(.report(.refused(reason: "Too many hits wait for the server"), calls: [call]))
@@ -117,7 +118,7 @@ struct TrackingMachine: Sendable {
             backOff.reset()
             return [store] + actions + send()
         }
-        // Nobody waits for a server that does not answer: a silent notification's time is short.
+        // Calls do not wait for a server that does not answer: the time for a silent notification is short.
         let calls = entries.compactMap(\.call)
         for index in entries.indices { entries[index].call = nil }
         if !calls.isEmpty { actions.append(.report(.queued(reason: result.reason), calls: calls)) }
@@ -135,19 +136,19 @@ struct TrackingMachine: Sendable {
 }
 
 extension TrackingMachine {
-    /// What the machine is told.
+    /// The events that the machine handles.
     enum Event: Sendable, Equatable {
-        /// The process started and found these.
+        /// The process started and loaded these hits.
         case started([Hit])
         case trackingHost(String?)
-        /// An app's call with the path to ask for, nil when the notification has no ids.
+        /// A call of the app with the path to request; nil if the notification has no ids.
         case track(path: String?, call: UInt64)
         case answered(attempt: UInt64, TransportResult)
         case timerFired(UInt64)
         case retryNow
     }
 
-    /// What it wants done, in this order.
+    /// The actions that its owner must carry out, in order.
     enum Action: Sendable, Equatable {
         case store([Hit])
         case send(attempt: UInt64, PushRequest)
@@ -158,21 +159,7 @@ extension TrackingMachine {
     /// A request that the server does not have yet.
     struct Hit: Sendable, Equatable, Codable {
         var path: String
-        /// How often a server answered that it could not take it.
+        /// How often a server answered but could not accept it.
         var refusals = 0
     }
-}
-
-/// How a tracking request ended.
-public enum TrackingOutcome: Sendable, Equatable {
-    /// The server has it.
-    case sent
-    /// The server could not be reached or is busy. It is kept and sent again.
-    case queued(reason: String)
-    /// The server refused it and said this. It is not sent again.
-    case refused(reason: String)
-    /// No tracking host was set, or one that names no server.
-    case trackingHostEmpty
-    /// The notification carries no `_mId` and `_dId` of an engine, so there is nothing to track.
-    case noIDs
 }

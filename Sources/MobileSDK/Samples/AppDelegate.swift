@@ -1,4 +1,4 @@
-// An app that registers its device and tracks notifications. Samples are code of apps: they are not built with the SDK.
+// An app that registers its device and tracks notifications. The samples belong to apps and are not built with the SDK.
 
 import MobileSDK
 import UIKit
@@ -21,7 +21,7 @@ final class AppDelegate: UIResponder, UIApplicationDelegate, UNUserNotificationC
         let center = UNUserNotificationCenter.current()
         center.delegate = self
         center.requestAuthorization(options: [.alert, .badge, .sound]) { _, _ in }
-        // Also without the permission to show something: silent notifications need a token too.
+        // Register even without permission to show notifications: silent notifications need a token too.
         application.registerForRemoteNotifications()
         return true
     }
@@ -41,7 +41,7 @@ final class AppDelegate: UIResponder, UIApplicationDelegate, UNUserNotificationC
         )
     }
 
-    /// The outcome of a registration, as in the table of Adobe's SDK.
+    /// Gets the outcome of a registration.
     func registerDeviceStatus(_ outcome: RegistrationOutcome) {
         switch outcome {
         case .success: print("registered")
@@ -53,7 +53,7 @@ final class AppDelegate: UIResponder, UIApplicationDelegate, UNUserNotificationC
         }
     }
 
-    /// Silent notifications arrive here, with the app in the background too.
+    /// Receives silent notifications, also while the app is in the background.
     func application(
         _ application: UIApplication,
         didReceiveRemoteNotification userInfo: [AnyHashable: Any],
@@ -62,19 +62,19 @@ final class AppDelegate: UIResponder, UIApplicationDelegate, UNUserNotificationC
         let message = PushMessage(userInfo: userInfo)
         guard message.isSilent else { return completionHandler(.noData) }
         Task {
-            // Before the completion handler, or the system may suspend the app first.
+            // Await it before the completion handler; otherwise the system may suspend the app first.
             await PushClient.shared.track(message, .receive)
             completionHandler(.noData)
         }
     }
 
-    /// Somebody clicked a notification, also one that started the app.
+    /// The user clicked a notification, which may have started the app.
     nonisolated func userNotificationCenter(
         _ center: UNUserNotificationCenter,
         didReceive response: UNNotificationResponse,
         withCompletionHandler completionHandler: @escaping () -> Void
     ) {
-        // Swiping it away is no click.
+        // Dismissing a notification is not a click.
         if response.actionIdentifier != UNNotificationDismissActionIdentifier {
             PushClient.shared.track(response.notification.request.content.userInfo, .click)
         }

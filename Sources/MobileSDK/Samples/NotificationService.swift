@@ -1,11 +1,12 @@
-// A notification service extension: it fetches the medium that the variable `mediaUrl` names, and attaches it.
+// A notification service extension: it downloads the media file that the variable `mediaUrl` names and attaches it.
 //
-// The delivery must have "mutable content" set, or the system does not ask the extension.
+// The delivery must have "mutable content" set; otherwise the system does not call the extension.
 
 import MobileSDK
 import UserNotifications
 
-/// Two threads come here: the download's, and the system's when the time is over. The lock keeps the content and its handler.
+/// Two threads use it: that of the download, and that of the system when the time is over. The lock guards the content
+/// and its handler.
 final class NotificationService: UNNotificationServiceExtension, @unchecked Sendable {
     private let lock = NSLock()
     private var contentHandler: ((UNNotificationContent) -> Void)?
@@ -20,7 +21,7 @@ final class NotificationService: UNNotificationServiceExtension, @unchecked Send
         bestAttempt = request.content.mutableCopy() as? UNMutableNotificationContent
         let message = PushMessage(userInfo: request.content.userInfo)
 
-        // The extension is a process of its own, with files and settings of its own.
+        // The extension is a separate process with its own files and settings.
         PushClient.shared.setTrackingHost("https://push.example.com")
         PushClient.shared.track(message, .receive)
 
@@ -32,13 +33,13 @@ final class NotificationService: UNNotificationServiceExtension, @unchecked Send
         download?.resume()
     }
 
-    /// The time is over (about 30 s): the notification is shown as far as it came.
+    /// The time (about 30 s) is over: show the notification in its current state.
     override func serviceExtensionTimeWillExpire() {
         download?.cancel()
         finish()
     }
 
-    /// The system tells the kind of a medium by its file's ending, so the file gets the name that the server gave.
+    /// The system determines the media type from the file's extension, so the file keeps the server's name.
     private func attach(_ file: URL, name: String) {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         let target = folder.appendingPathComponent(name)
@@ -48,10 +49,10 @@ final class NotificationService: UNNotificationServiceExtension, @unchecked Send
             let medium = try UNNotificationAttachment(identifier: "media", url: target)
             lock.lock()
             defer { lock.unlock() }
-            // What has been shown is the system's.
+            // After the handler was called, the content belongs to the system.
             if contentHandler != nil { bestAttempt?.attachments = [medium] }
         } catch {
-            // Without the medium the notification still says what it says.
+            // The notification is still useful without the media file.
         }
     }
 

@@ -1,7 +1,9 @@
-// A notification content extension for the category "image": it shows the medium that the service extension attached.
+// A notification content extension for the category "image": it shows the media file that the service extension
+// attached.
 //
-// In the extension's Info.plist, NSExtension > NSExtensionAttributes > UNNotificationExtensionCategory is "image", and the
-// delivery's category has the same value. The three views are those of its storyboard.
+// In the extension's Info.plist, set NSExtension > NSExtensionAttributes > UNNotificationExtensionCategory to "image".
+// The
+// delivery's category must have the same value. The three views are those of the extension's storyboard.
 
 import UIKit
 import UserNotifications
@@ -16,7 +18,7 @@ final class NotificationViewController: UIViewController, UNNotificationContentE
         let content = notification.request.content
         titleLabel.text = content.title
         bodyLabel.text = content.body
-        // The file belongs to the system, so it may be read only between start and stop.
+        // The file belongs to the system, so it may be read only between the start and stop calls.
         guard let url = content.attachments.first?.url, url.startAccessingSecurityScopedResource() else { return }
         defer { url.stopAccessingSecurityScopedResource() }
         imageView.image = (try? Data(contentsOf: url)).flatMap(UIImage.init(data:))

@@ -1,28 +1,28 @@
 #import <Foundation/Foundation.h>
 
-/// What became of a request.
+/// The result of a request.
 @interface NLSAnswer : NSObject {
 @public
-    /// The HTTP status; 0 when no answer came.
+    /// The HTTP status; 0 if there was no answer.
     NSInteger status;
-    /// The first line that the server said, or why no answer came.
+    /// The first line of the answer, or why there was none.
     NSString *reason;
-    /// The seconds that the server asked for with `Retry-After`; 0 when it did not.
+    /// The seconds of the header `Retry-After`; 0 without it.
     NSTimeInterval retryAfter;
 }
 
 + (NLSAnswer *)status:(NSInteger)status reason:(NSString *)reason retryAfter:(NSTimeInterval)retryAfter;
 
-/// Whether the same request may succeed later: nobody answered, or a server that is busy or broken, or something between here and
-/// there, as the network of a hotel, sends its clients to a page of its own.
+/// Whether the same request may succeed later. This is so if there was no answer, if the server is busy or broken, or
+/// if something in between redirected the request, as the network of a hotel does.
 - (BOOL)isWorthRetrying;
 
 @end
 
-/// One request and its answer, in the run loop of the thread that starts it.
+/// A request and its answer, in the run loop of the thread that starts it.
 ///
-/// NSURLConnection is old, but it is what both systems have: GNUstep's Foundation on Debian comes without NSURLSession, so what runs
-/// on a phone is what the tests run.
+/// It uses the old NSURLConnection because both systems have it. GNUstep's Foundation on Debian lacks NSURLSession, and
+/// the tests should run the same code as phones.
 @interface NLSExchange : NSObject {
 @private
     NSURLRequest *_request;
@@ -35,11 +35,11 @@
     SEL _action;
 }
 
-/// Sends a GET, or a POST of the form if there is one. The target, which is not retained, is told once, with an NLSAnswer, unless the
-/// exchange is cancelled before.
+/// Sends a GET, or a POST if there is a form. The target, which is not retained, is called once with an NLSAnswer,
+/// unless the exchange is cancelled before.
 + (NLSExchange *)send:(NSString *)address form:(NSString *)form target:(id)target action:(SEL)action;
 
-/// Ends it without a word.
+/// Cancels the exchange without calling the target.
 - (void)cancel;
 
 @end

@@ -4,9 +4,9 @@
 #pragma clang diagnostic ignored "-Wdeprecated-declarations"
 #endif
 
-/// As long as Adobe's SDK waits, for connecting and for reading.
+/// The timeout of Adobe's SDK in seconds, for connecting and for reading.
 static const NSTimeInterval timeout = 30;
-/// The most that is shown of an answer, in characters; of its bytes four times as many are read, as UTF-8 may have them.
+/// The maximum length of a reported reason in characters. Four times as many bytes are read, the maximum in UTF-8.
 static const NSUInteger longestReason = 200;
 
 @implementation NLSAnswer
@@ -57,7 +57,7 @@ static const NSUInteger longestReason = 200;
         [request setHTTPBody:[form dataUsingEncoding:NSUTF8StringEncoding]];
     }
     exchange->_request = [request retain];
-    // Not before the caller has it: a connection may fail while it starts.
+    // Start only after the caller has the exchange: a connection may fail while it starts.
     [exchange performSelector:@selector(begin) withObject:nil afterDelay:0];
     return exchange;
 }
@@ -70,7 +70,7 @@ static const NSUInteger longestReason = 200;
 }
 
 - (void)cancel {
-    // The connection and the timer may be what keeps this alive.
+    // The connection and the timer may hold the only references to this object.
     [[self retain] autorelease];
     _target = nil;
     [NSObject cancelPreviousPerformRequestsWithTarget:self];
@@ -99,10 +99,11 @@ static const NSUInteger longestReason = 200;
 
 - (void)connection:(NSURLConnection *)connection didFailWithError:(NSError *)error {
     NSString *reason = [error localizedDescription];
-    [self end:[NLSAnswer status:0 reason:[reason length] > 0 ? reason : @"No answer came" retryAfter:0]];
+    [self end:[NLSAnswer status:0 reason:[reason length] > 0 ? reason : @"No answer" retryAfter:0]];
 }
 
-/// A redirect is the answer that it is: a registration would become a GET of some page, whose 200 would say that the server has it.
+/// Treats a redirect as the final answer. Following it would turn a registration into a GET of some page, whose status
+/// 200 would look like success.
 - (NSURLRequest *)connection:(NSURLConnection *)connection
              willSendRequest:(NSURLRequest *)request
             redirectResponse:(NSURLResponse *)redirect {
@@ -125,7 +126,7 @@ static const NSUInteger longestReason = 200;
     [self await];
     NSURLConnection *connection = [[NSURLConnection alloc] initWithRequest:_request delegate:self];
     if (_target == nil) {
-        // It has failed already.
+        // It has already failed.
         [connection cancel];
         [connection autorelease];
     } else {
@@ -140,7 +141,7 @@ static const NSUInteger longestReason = 200;
     [target performSelector:action withObject:answer];
 }
 
-/// Starts the wait for the next sign of the server. The system's own timeout is not the same everywhere.
+/// Starts the timeout for the next data from the server. The system's own timeout differs between platforms.
 - (void)await {
     [_deadline invalidate];
     _deadline = [NSTimer scheduledTimerWithTimeInterval:timeout target:self selector:@selector(late:) userInfo:nil repeats:NO];
@@ -160,16 +161,16 @@ static const NSUInteger longestReason = 200;
     NSString *name;
     while ((name = [names nextObject]) != nil) {
         if ([name caseInsensitiveCompare:@"Retry-After"] != NSOrderedSame) { continue; }
-        // A date counts as nothing.
+        // A date is ignored.
         double seconds = [[headers objectForKey:name] doubleValue];
         _retryAfter = seconds > 0 ? MIN(seconds, 86400) : 0;
     }
 }
 
-/// What the server said. A proxy's error page says nothing in its first line.
+/// The reason that the server gave. The first line of a proxy's error page is HTML and tells nothing.
 - (NSString *)firstLine {
     NSString *text = nil;
-    // What was read may end amid a character of up to four bytes.
+    // The data may end within a character of up to four bytes.
     for (NSUInteger cut = 0; cut < 4 && text == nil && cut <= [_body length]; cut++) {
         NSData *data = [_body subdataWithRange:NSMakeRange(0, [_body length] - cut)];
         text = [[[NSString alloc] initWithData:data encoding:NSUTF8StringEncoding] autorelease];

@@ -11,10 +11,10 @@
 
 + (NLSFile *)named:(NSString *)name in:(NSString *)folder;
 
-/// What was written; nil when nothing was, or when it cannot be read: then the device registers again, which does no harm.
+/// The stored list; nil if there is none or it cannot be read. The device then registers again, which does no harm.
 - (NSDictionary *)read;
 
-/// Writes all of it or nothing. What cannot be written is lost only if the process ends before the server has it.
+/// Writes atomically. Data that cannot be written is lost only if the process ends before the server has it.
 - (void)write:(NSDictionary *)content;
 
 @end

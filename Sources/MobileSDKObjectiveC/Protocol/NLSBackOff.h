@@ -1,13 +1,14 @@
 #import <Foundation/Foundation.h>
 
-/// How long to wait before the next try.
+/// The pauses between attempts.
 @interface NLSBackOff : NSObject {
 @private
     unsigned _failures;
 }
 
-/// The seconds until the next try: doubled with each failure, and between a half and the whole of it by chance, so that the devices
-/// that lost a server together do not come back together. A server may ask for more, up to a day.
+/// The pause before the next attempt, in seconds. It doubles with each failure and is a random value between half and
+/// the whole of that, so that devices that lost a server together do not return together. A server may ask for more, up
+/// to a day.
 - (NSTimeInterval)nextAtLeast:(NSTimeInterval)asked;
 
 - (void)reset;

@@ -3,11 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/// Long enough for a phone to change from one network to another.
+/// The first pause in seconds, long enough for a phone to switch networks.
 static const NSTimeInterval first = 5;
-/// A device that was off line for long is seen within an hour.
+/// The maximum pause in seconds, so that a device that was offline for long is seen within an hour.
 static const NSTimeInterval longest = 3600;
-/// 5 s doubled 20 times is far beyond an hour.
+/// The maximum number of doublings: 5 s doubled 20 times far exceeds an hour.
 static const unsigned mostFailures = 20;
 
 @implementation NLSBackOff

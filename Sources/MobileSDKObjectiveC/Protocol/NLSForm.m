@@ -20,8 +20,8 @@ static BOOL isUUID(const char *text) {
     return YES;
 }
 
-/// The id of a broad log as it stands in a tracking address: a UUID as it is, a decimal number in hexadecimal, negative ones as the
-/// two's complement in 32 bits if they fit, else in 64; nil for anything else.
+/// A message id in the form that a tracking URL has: a UUID unchanged, or a decimal number in hexadecimal; nil for
+/// anything else. A negative number is the two's complement, in 32 bits if it fits and otherwise in 64.
 static NSString *messageID(NSString *text) {
     const char *bytes = [text UTF8String];
     if (bytes == NULL) { return nil; }
@@ -35,8 +35,8 @@ static NSString *messageID(NSString *text) {
     return [NSString stringWithFormat:@"%02llx", (unsigned long long)number];
 }
 
-/// The text as the value of an attribute. Line ends and what XML 1.0 (section 2.2) has no form for are dropped: a server would
-/// refuse the whole registration because of one.
+/// The text as the value of an attribute. Line breaks and characters that XML 1.0 (section 2.2) cannot represent are
+/// dropped: a server would refuse the whole registration because of one.
 static NSString *escape(NSString *text) {
     NSMutableString *result = [NSMutableString stringWithCapacity:[text length]];
     NSUInteger length = [text length];
@@ -63,16 +63,16 @@ static NSString *escape(NSString *text) {
     return result;
 }
 
-/// The value of a parameter as the server gets it; nil when it is not sent.
+/// The value of a parameter as the server gets it; nil if it is not sent.
 static NSString *valueText(id value) {
     if ([value isKindOfClass:[NSString class]]) { return value; }
     if (![value isKindOfClass:[NSNumber class]]) { return nil; }
-    // Truth values have a class of their own, which no header names.
+    // Booleans have their own class, which no header declares.
     if ([value class] == [[NSNumber numberWithBool:YES] class]) { return [value boolValue] ? @"true" : @"false"; }
     return [value stringValue];
 }
 
-/// The element in which a proof of the user key travels, or nil. A value has no quotation mark, as it is escaped.
+/// The element with the proof of the user key, or nil. Its value contains no quotation mark, as it is escaped.
 static NSString *proofElement(NSString *document) {
     NSRange start = [document rangeOfString:@"<param name=\"userKeyProof\" value=\""];
     if (start.location == NSNotFound) { return nil; }
@@ -110,7 +110,7 @@ static NSString *proofElement(NSString *document) {
 #if defined(__linux__)
     system = @"Linux";
 #endif
-    // Asked for by name, so that the library needs Foundation alone.
+    // The class is looked up by name, so that the library needs only Foundation.
     Class deviceClass = NSClassFromString(@"UIDevice");
     if ([deviceClass respondsToSelector:@selector(currentDevice)]) {
         id device = [deviceClass performSelector:@selector(currentDevice)];
@@ -182,16 +182,16 @@ static NSString *proofElement(NSString *document) {
 
 + (NSString *)trackingPath:(NSDictionary *)userInfo action:(NSInteger)action {
     if (![userInfo isKindOfClass:[NSDictionary class]] || (action != 1 && action != 2)) { return nil; }
-    // Of launch options, the notification that started the app.
+    // If these are launch options: the notification that started the app.
     id inner = [userInfo objectForKey:@"UIApplicationLaunchOptionsRemoteNotificationKey"];
     if ([inner isKindOfClass:[NSDictionary class]]) { userInfo = inner; }
     id message = [userInfo objectForKey:@"_mId"];
     id delivery = [userInfo objectForKey:@"_dId"];
-    // The ids count only as texts, as in Adobe's SDK.
+    // Ids count only if they are strings, as in Adobe's SDK.
     if (![message isKindOfClass:[NSString class]] || ![delivery isKindOfClass:[NSString class]]) { return nil; }
     NSString *broadLog = messageID(message);
     if (broadLog == nil || [delivery length] == 0) { return nil; }
-    // The delivery's id goes back as it came. One with blanks or control characters is no id of an engine.
+    // The delivery's id is sent back unchanged. An id with blanks or control characters is not one of PushMTA.
     for (NSUInteger index = 0; index < [delivery length]; index++) {
         unichar unit = [delivery characterAtIndex:index];
         if (unit <= 0x20 || unit == 0x7F || unit == '#') { return nil; }

@@ -5,14 +5,14 @@
 #import "NLSBackOff.h"
 #import "NLSForm.h"
 
-/// Under which names the file has what it has.
+/// The keys of the file.
 static NSString *const registeredName = @"registered";
 static NSString *const pendingName = @"pending";
 static NSString *const lastName = @"last";
 static NSString *const wordsName = @"words";
 static NSString *const nextWordName = @"nextWord";
 
-/// A list of texts from a file, or nil.
+/// A list of strings from a file, or nil.
 static NSArray *texts(id value) {
     if (![value isKindOfClass:[NSArray class]]) { return nil; }
     for (NSUInteger index = 0; index < [value count]; index++) {
@@ -157,14 +157,16 @@ static NSDictionary *registration(id value) {
 
 @implementation NLSRegistrar (Sending)
 
-/// What is registered, and where: two registrations with the same mark say the same to the same server.
+/// Identifies a registration and its server: registrations with the same mark have the same contents and the same
+/// server.
 - (NSArray *)mark:(NSDictionary *)registration {
     if (_base == nil || _key == nil) { return nil; }
     return [NSArray arrayWithObjects:_base, _key, [registration objectForKey:NLSToken], [registration objectForKey:NLSUserKey],
         [registration objectForKey:NLSParameters], [registration objectForKey:NLSOptOut], nil];
 }
 
-/// With parameters where the app said nothing of them: those of the same user stay, and another user has none.
+/// The registration with its parameters filled in if the app passed none: the same user keeps the last ones, and a new
+/// user has none.
 - (NSDictionary *)complete:(NSDictionary *)registration {
     BOOL isSameUser = [[_last objectForKey:NLSUserKey] isEqual:[registration objectForKey:NLSUserKey]];
     NSString *kept = isSameUser ? [_last objectForKey:NLSParameters] : nil;
@@ -173,7 +175,8 @@ static NSDictionary *registration(id value) {
     return completed;
 }
 
-/// With what its user says: out with every registration, in again until the server has it once, as later words of others are newer.
+/// The registration with its user's opt-out choice. An opt-out is sent with every registration. An opt-in is sent once,
+/// because a choice made elsewhere later is newer.
 - (NSDictionary *)worded:(NSDictionary *)registration {
     NSString *user = [registration objectForKey:NLSUserKey];
     if (_nextWord != nil) {
@@ -217,7 +220,7 @@ static NSDictionary *registration(id value) {
     [_file write:record];
 }
 
-/// Sends what is pending, if anything is and nothing is under way.
+/// Sends the pending registration, unless a request is in progress.
 - (void)send {
     NSArray *mark = [self mark:_pending];
     if (_flight != nil || _pending == nil || mark == nil) { return; }
@@ -239,13 +242,13 @@ static NSDictionary *registration(id value) {
     [_flight autorelease];
     _flight = nil;
     NSUInteger calls = _flightCalls;
-    // Settings may have been taken away meanwhile; then what is pending is still what was sent.
+    // Settings may have been removed in the meantime; then the pending registration is still the one that was sent.
     NSArray *mark = [self mark:_pending];
     BOOL isNewest = _pending != nil && (mark == nil || [mark isEqual:_flightMark]);
     BOOL retries = [answer isWorthRetrying] && isNewest;
     if (isNewest && !retries) { [self setPending:nil]; }
     NSArray *settled = _flightMark;
-    // The mark is server, key, token, user, parameters, and a word of an opt-out if there is one.
+    // The mark is server, key, token, user, parameters, and the opt-out choice if there is one.
     if (answer->status == 200 && [_flightMark count] > 5 && [[_flightMark objectAtIndex:5] isEqual:@"false"]) {
         NSString *user = [_flightMark objectAtIndex:3];
         if ([[_words objectForKey:user] isEqual:@"false"]) { [_words removeObjectForKey:user]; }
@@ -253,7 +256,7 @@ static NSDictionary *registration(id value) {
     }
     if (answer->status == 200 && !_flightIsForgotten) { [self setRegistered:settled]; }
     if (!retries) { [self store]; }
-    // Of tries that nobody waits for, only the end is worth a word.
+    // Without a waiting call, only the final outcome is reported.
     if (calls > 0 || ![answer isWorthRetrying]) {
         NSUInteger times = MAX(calls, 1u);
         switch (answer->status) {

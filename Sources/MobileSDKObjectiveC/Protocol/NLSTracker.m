@@ -5,9 +5,9 @@
 #import "NLSBackOff.h"
 #import "NLSForm.h"
 
-/// More hits than a person makes off line; beyond, the oldest goes.
+/// The maximum number of queued hits, more than a user causes offline. Beyond it the oldest is dropped.
 static const NSUInteger mostHits = 100;
-/// A hit that the server fails at so often shall not keep the others back for ever.
+/// The maximum number of failed answers to a hit, so that it does not block the others forever.
 static const NSUInteger mostRefusals = 10;
 
 @interface NLSTracker (Sending)
@@ -60,17 +60,17 @@ static const NSUInteger mostRefusals = 10;
     if (base == _base || [base isEqual:_base]) { return; }
     [_base release];
     _base = [base copy];
-    // What another server said does not count.
+    // A pause for another server does not apply.
     [self endPause];
     [self send];
 }
 
 - (void)track:(NSString *)path {
     if (_base == nil) {
-        NSLog(@"Neolane_SDK: a tracking hit is dropped, as no tracking host is set, or one that names no server");
+        NSLog(@"Neolane_SDK: a tracking hit is dropped because no valid tracking host is set");
         return;
     }
-    // The first may be under way.
+    // The first hit may be in progress.
     if ([_paths count] >= mostHits) { [self removeHit:_flight == nil ? 0 : 1]; }
     [_paths addObject:path];
     [_refusals addObject:[NSNumber numberWithUnsignedInteger:0]];

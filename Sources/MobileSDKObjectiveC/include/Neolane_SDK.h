@@ -1,6 +1,6 @@
 #import <Foundation/Foundation.h>
 
-// What only clang knows. The library also compiles with GCC, whose Objective-C has no weak references.
+// Only clang has these. The library also compiles with GCC, whose Objective-C has no weak references.
 #if defined(__clang__)
 #define NEOLANE_WEAK weak
 #define NEOLANE_NULLABLE _Nullable
@@ -11,43 +11,44 @@
 #define NEOLANE_NONNULL
 #endif
 
-/// How a registration ended.
+/// The outcome of a registration.
 typedef NS_ENUM(NSUInteger, ACCRegisterDeviceStatus) {
-    /// The server has stored the registration, or has it already in this form.
+    /// The server has stored the registration, or already had it.
     ACCRegisterDeviceStatusSuccess,
-    /// No marketing host is set, or one that names no server.
+    /// No valid marketing host is set.
     ACCRegisterDeviceStatusFailureMarketingServerHostnameEmpty,
     /// No integration key is set.
     ACCRegisterDeviceStatusFailureIntegrationKeyEmpty,
-    /// The server could not be reached; `errorReason` says why. The registration is kept, and sent again.
+    /// The server could not be reached; `errorReason` says why. The registration is queued and sent again.
     ACCRegisterDeviceStatusFailureConnectionIssue,
     /// The server has no application with this integration key.
     ACCRegisterDeviceStatusFailureUnknownUUID,
-    /// The server refused and said `errorReason`. If it is only busy or broken, the registration is kept, and sent again.
+    /// The server refused for the reason `errorReason`. If it is only busy or broken, the registration is queued and
+    /// sent again.
     ACCRegisterDeviceStatusFailureUnexpectedError
 };
 
-/// What happened to a notification on the device; the last part of the tracking address.
+/// What happened to a notification on the device; the last part of the tracking URL.
 typedef NS_ENUM(NSInteger, NLTrackAction) {
     /// It arrived: for silent notifications, and for those that a service extension handles.
     NL_TRACK_RECEIVE = 1,
-    /// Somebody clicked it or opened it.
+    /// The user clicked or opened it.
     NL_TRACK_CLICK = 2
 };
 
-/// Hears how registrations end.
+/// Gets the outcomes of registrations.
 @protocol Neolane_SDKDelegate <NSObject>
 @optional
-/// Called in the main thread, once for each call of `registerDevice`, and once more when a registration that was kept has got
-/// through or was refused. The reason is nil for a status that says all by itself.
+/// Called on the main thread, once for each call of `registerDevice`, and once more when a queued registration has
+/// succeeded or was refused. The reason is nil for a status without details.
 - (void)registerDeviceStatus:(ACCRegisterDeviceStatus)status :(NSString * NEOLANE_NULLABLE)errorReason;
 @end
 
 @class NLSRegistrar, NLSTracker;
 
-/// Registers a device with PushMTA, and tells it what becomes of notifications, with the names of Adobe's Campaign SDK.
+/// Registers a device with PushMTA and reports what happens to notifications, with the names of Adobe's Campaign SDK.
 ///
-/// Calls return at once, from any thread; a thread of the library works them off in their order.
+/// Calls may come from any thread and return at once; a thread of the library handles them in order.
 @interface Neolane_SDK : NSObject {
 @private
     NSThread *_thread;
@@ -56,17 +57,17 @@ typedef NS_ENUM(NSInteger, NLTrackAction) {
     id _delegate;
 }
 
-/// Who hears how registrations end; it is not kept alive. Where the Objective-C runtime has no weak references (GNUstep with
-/// GCC's), set it to nil before the delegate goes.
+/// The delegate that gets the outcomes of registrations; not retained. If the Objective-C runtime has no weak
+/// references (GNUstep with GCC's), set it to nil before the delegate is deallocated.
 @property (nonatomic, NEOLANE_WEAK) id <Neolane_SDKDelegate> NEOLANE_NULLABLE delegate;
 
-/// The one of the app.
+/// The app's instance.
 + (Neolane_SDK * NEOLANE_NONNULL)getInstance;
 
-/// Sets the server that takes registrations: `https://host:port/`, or `host[:port][/path]` for https.
+/// Sets the server for registrations: `https://host:port/`, or `host[:port][/path]` for https.
 - (void)setMarketingHost:(NSString * NEOLANE_NULLABLE)host;
 
-/// Sets the server that takes tracking hits, in the same form.
+/// Sets the server for tracking hits, in the same form.
 - (void)setTrackingHost:(NSString * NEOLANE_NULLABLE)host;
 
 /// Sets the key that names the application to the server.
@@ -75,27 +76,28 @@ typedef NS_ENUM(NSInteger, NLTrackAction) {
 /// Registers the device. Call it at each start and for each new token: a request is sent only if token, user key, parameters,
 /// server or integration key changed.
 ///
-/// The token is text in hexadecimal; brackets and blanks, as `description` of NSData once had them, are taken away. The user key
-/// matches the device to a recipient. Parameters are texts and numbers; other values are not sent. With nil, or with
-/// `userKeyProof` alone, the same user keeps those of the last call; with an empty dictionary there are none.
+/// The token is hexadecimal text; brackets and blanks, as in the old `description` of NSData, are removed. The user key
+/// links the device to a recipient. Parameters are texts and numbers; other values are not sent. With nil, or with
+/// `userKeyProof` alone, the same user keeps the parameters of the last call; an empty dictionary removes them.
 - (void)registerDevice:(NSString * NEOLANE_NONNULL)tokenString
                       :(NSString * NEOLANE_NULLABLE)userKey
                       :(NSDictionary * NEOLANE_NULLABLE)parameters;
 
-/// Says that the person who uses the app wants no messages (YES), or wants them again (NO). It is kept on the device and goes to the
-/// server with the registration of that user key, at once if there is one; the delegate hears how that ends. A person who wants none
-/// stays so with each token that the app has later.
+/// Records that the user wants no messages (YES), or wants them again (NO). The choice is kept on the device and sent
+/// with the registration of that user key, at once if there is one. The delegate gets the outcome. An opt-out also
+/// applies to tokens that the app gets later.
 - (void)setOptOut:(BOOL)optedOut;
 
-/// Tells the server what happened to a notification: its `userInfo`, or the launch options that carry one.
+/// Reports to the server what happened to a notification, given by its `userInfo` or the launch options that contain
+/// it.
 - (void)track:(NSDictionary * NEOLANE_NULLABLE)launchOptions :(NLTrackAction)action;
 
-/// Tries at once to send what is kept, but for hits whose server asked for more time. Call it when the app comes to the
+/// Sends queued requests at once, except hits for which the server asked for more time. Call it when the app enters the
 /// foreground.
 - (void)retryNow;
 
-/// Forgets what was registered, so that the next `registerDevice` sends everything again. Call it when somebody signs out; what
-/// persons said with `setOptOut:` stays.
+/// Forgets the registration, so that the next `registerDevice` sends everything again. Call it when a user signs out;
+/// choices made with `setOptOut:` are kept.
 - (void)forgetRegistration;
 
 @end

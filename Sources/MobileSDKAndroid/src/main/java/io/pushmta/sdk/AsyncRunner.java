@@ -6,12 +6,13 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 
 /**
- * Makes the calls of a {@link PushClient} in the background, in their order.
+ * Makes the calls of a {@link PushClient} in the background, in order.
  *
- * <p>Listeners are called on a thread of the runner, or by the executor that the app gives, such as one for its main thread.
+ * <p>Listeners are called on a thread of the runner, or by an executor that the app supplies, such as one for its main
+ * thread.
  */
 public final class AsyncRunner {
-    /** Hears how a call ended. Exactly one of the three is called. */
+    /** Gets the outcome of a call. Exactly one of the three methods is called. */
     public interface RequestListener {
         /** The server has it. */
         void onComplete(String response, Object state);
@@ -19,7 +20,7 @@ public final class AsyncRunner {
         /** A setting is missing, or the server refused. */
         void onPushException(PushException error, Object state);
 
-        /** The server could not be reached. What was to be sent is kept and tried again. */
+        /** The server could not be reached. The request is kept and retried. */
         void onIOException(IOException error, Object state);
     }
 
@@ -27,14 +28,14 @@ public final class AsyncRunner {
         void run() throws PushException, IOException;
     }
 
-    /** Registrations and hits wait for different servers, so neither waits for the other. */
+    /** Registrations and hits may have different servers, so neither waits for the other. */
     private static final Executor REGISTRATIONS = thread("pushmta-runner-registration");
     private static final Executor HITS = thread("pushmta-runner-tracking");
 
     private final PushClient client;
     private final Executor listeners;
 
-    /** Makes a runner whose listeners are called on a thread of it. */
+    /** Makes a runner whose listeners are called on one of its threads. */
     public AsyncRunner(PushClient client) {
         this(client, Runnable::run);
     }
@@ -48,7 +49,7 @@ public final class AsyncRunner {
     /** See {@link PushClient#registerDevice}. The listener may be null. */
     public void registerDevice(final String token, final String userKey, final Map<String, ?> parameters,
             final DeviceInfo device, RequestListener listener) {
-        // The caller may change its map afterwards, so it is read now.
+        // Read the map now, as the caller may change it later.
         final String document = PushClient.document(parameters);
         run(REGISTRATIONS, () -> client.register(token, userKey, document, device), listener, token);
     }

@@ -2,13 +2,13 @@ package io.pushmta.sdk;
 
 import java.util.Random;
 
-/** How long to wait before the next try. */
+/** The pauses between attempts. */
 final class BackOff {
-    /** Long enough for a phone to change from one network to another. */
+    /** The first pause, long enough for a phone to switch networks. */
     static final long FIRST_MILLIS = 5_000;
-    /** A device that was off line for long is seen within an hour. */
+    /** The maximum pause, so that a device that was offline for long is seen within an hour. */
     static final long LONGEST_MILLIS = 3_600_000;
-    /** No server may silence a device for longer than this with {@code Retry-After}. */
+    /** The maximum of {@code Retry-After}: no server may silence a device for longer. */
     static final long LONGEST_ASKED_MILLIS = 86_400_000;
 
     private final long first;
@@ -21,8 +21,9 @@ final class BackOff {
     }
 
     /**
-     * The milliseconds until the next try: doubled with each failure, and between a half and the whole of it by chance, so that
-     * the devices that lost a server together do not come back together. A server may ask for more.
+     * The pause before the next attempt, in milliseconds. It doubles with each failure and is a random value between
+     * half and the whole of that, so that devices that lost a server together do not return together. A server may ask
+     * for more.
      */
     long next(long askedMillis) {
         long whole = Math.min(first << Math.min(failures, 20), LONGEST_MILLIS);

@@ -1,6 +1,6 @@
 package io.pushmta.sdk;
 
-/** What a registration says about the device. On Android, {@code AndroidDevice.describe(context)} makes it. */
+/** The description of the device in a registration. On Android, {@code AndroidDevice.describe(context)} makes it. */
 public final class DeviceInfo {
     final String id;
     final String name;
@@ -13,14 +13,14 @@ public final class DeviceInfo {
     /**
      * Describes a device.
      *
-     * @param id            what tells one device from another: {@code Settings.Secure.ANDROID_ID}. A server that gets a new
-     *                      token with it disables the device's old one.
+     * @param id            identifies the device: {@code Settings.Secure.ANDROID_ID}. A server that gets a new token
+     *                      with it disables the device's old token.
      * @param name          {@code Build.DEVICE}
      * @param model         {@code Build.MODEL}
      * @param brand         {@code Build.BRAND}
      * @param manufacturer  {@code Build.MANUFACTURER}
      * @param systemVersion such as {@code Android 14}
-     * @param language      {@code Locale.toString()}; underscores become hyphens, as the server expects them
+     * @param language      {@code Locale.toString()}; underscores become hyphens, as the server expects
      */
     public DeviceInfo(String id, String name, String model, String brand, String manufacturer, String systemVersion,
             String language) {
@@ -33,7 +33,7 @@ public final class DeviceInfo {
         this.language = text(language).replace('_', '-');
     }
 
-    /** Some devices have no value for a field. */
+    /** Some devices lack the value of a field. */
     private static String text(String value) {
         return value == null ? "" : value;
     }

@@ -8,11 +8,11 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 
-/** Keeps things in files of one folder, which one process may use at a time. */
+/** Stores state in files of one folder, which only one process may use at a time. */
 public final class FileStorage implements Storage {
     private final File folder;
 
-    /** Keeps files in a folder, which is made when it is needed. */
+    /** Stores files in a folder, which is created if needed. */
     public FileStorage(File folder) {
         this.folder = folder;
     }
@@ -33,11 +33,11 @@ public final class FileStorage implements Storage {
         }
     }
 
-    /** Writes a file beside the old one and puts it in its place, so that an end of the process leaves one of the two. */
+    /** Writes a new file and replaces the old one with it, so that one of the two survives the end of the process. */
     @Override
     public void write(String name, String text) throws IOException {
         if (!folder.isDirectory() && !folder.mkdirs() && !folder.isDirectory()) {
-            throw new IOException("The folder " + folder + " cannot be made");
+            throw new IOException("The folder " + folder + " cannot be created");
         }
         File beside = new File(folder, name + ".new");
         try (FileOutputStream output = new FileOutputStream(beside)) {

@@ -2,14 +2,14 @@ package io.pushmta.sdk;
 
 /** A server's answer. */
 public final class HttpAnswer {
-    /** The most that is shown of an answer. */
+    /** The maximum length of a reported reason, in characters. */
     static final int LONGEST_REASON = 200;
 
     private final int status;
     private final String body;
     private final String retryAfter;
 
-    /** Makes an answer of status, the beginning of the body, and the header {@code Retry-After} or null. */
+    /** Makes an answer from the status, the beginning of the body, and the header {@code Retry-After} or null. */
     public HttpAnswer(int status, String body, String retryAfter) {
         this.status = status;
         this.body = body == null ? "" : body;
@@ -26,14 +26,14 @@ public final class HttpAnswer {
     }
 
     /**
-     * Whether the same request may succeed later: the server is busy or broken, or something between here and there, as the
-     * network of a hotel, sends its clients to a page of its own.
+     * Whether the same request may succeed later: the server is busy or broken, or something in between redirected the
+     * request, as the network of a hotel does.
      */
     boolean isWorthRetrying() {
         return status >= 300 && status < 400 || status == 408 || status == 425 || status == 429 || status >= 500 && status < 600;
     }
 
-    /** The body's first line. A proxy's error page says nothing in it, so then it is the status. */
+    /** The body's first line, or the status if that line is empty or the HTML of a proxy's error page. */
     String reason() {
         for (String line : body.split("[\r\n]+")) {
             String text = line.trim();
@@ -47,7 +47,7 @@ public final class HttpAnswer {
         return "HTTP status " + status;
     }
 
-    /** How long the server asks to be left alone, 0 when it does not. */
+    /** How long the server asks to wait; 0 if it does not. */
     long retryAfterMillis() {
         try {
             long seconds = retryAfter == null ? 0 : Long.parseLong(retryAfter.trim());

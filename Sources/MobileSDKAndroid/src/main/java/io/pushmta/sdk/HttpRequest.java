@@ -1,13 +1,13 @@
 package io.pushmta.sdk;
 
-/** A request that the SDK wants sent. */
+/** A request of the SDK. */
 public final class HttpRequest {
     private final String method;
     private final String url;
     private final String contentType;
     private final String body;
 
-    /** Makes a request; content type and body are null when it has none. */
+    /** Makes a request; content type and body are null if it has none. */
     public HttpRequest(String method, String url, String contentType, String body) {
         this.method = method;
         this.url = url;
@@ -20,7 +20,7 @@ public final class HttpRequest {
         return method;
     }
 
-    /** The address. */
+    /** The URL. */
     public String getUrl() {
         return url;
     }

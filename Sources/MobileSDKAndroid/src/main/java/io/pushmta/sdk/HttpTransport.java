@@ -9,21 +9,21 @@ import java.net.URL;
 import java.net.URLConnection;
 import java.nio.charset.StandardCharsets;
 
-/** Sends requests with the platform's own client. */
+/** Sends requests with the platform's HTTP client. */
 public final class HttpTransport implements Transport {
-    /** The time of Adobe's SDK. */
+    /** The timeout of Adobe's SDK. */
     public static final int TIMEOUT_SECONDS = 30;
-    /** More than the first line of an answer is not looked at. */
+    /** The maximum number of body bytes to read; only the first line is used. */
     private static final int LONGEST_BODY = 4 * HttpAnswer.LONGEST_REASON;
 
     private final int timeoutMillis;
 
-    /** Makes a transport with the usual time. */
+    /** Makes a transport with the default timeout. */
     public HttpTransport() {
         this(TIMEOUT_SECONDS);
     }
 
-    /** Makes a transport; the time is that for connecting, and that for each read. */
+    /** Makes a transport; the timeout is for connecting and for each read. */
     public HttpTransport(int timeoutSeconds) {
         timeoutMillis = (int) Math.min(Math.max(timeoutSeconds, 1) * 1000L, Integer.MAX_VALUE);
     }
@@ -39,11 +39,11 @@ public final class HttpTransport implements Transport {
             }
             int status = connection.getResponseCode();
             if (status < 0) {
-                throw new IOException("The server's answer is no HTTP");
+                throw new IOException("The server's answer is not HTTP");
             }
             return new HttpAnswer(status, body(connection, status), connection.getHeaderField("Retry-After"));
         } catch (RuntimeException error) {
-            // The platform's client throws these for some broken answers.
+            // The platform's client throws these for some malformed answers.
             throw new IOException(error);
         } finally {
             connection.disconnect();
@@ -54,15 +54,15 @@ public final class HttpTransport implements Transport {
     HttpURLConnection open(HttpRequest request) throws IOException {
         URLConnection opened = new URL(request.getUrl()).openConnection();
         if (!(opened instanceof HttpURLConnection)) {
-            throw new IOException("The address is none of HTTP");
+            throw new IOException("The address is not an HTTP URL");
         }
         HttpURLConnection connection = (HttpURLConnection) opened;
         connection.setRequestMethod(request.getMethod());
         connection.setConnectTimeout(timeoutMillis);
         connection.setReadTimeout(timeoutMillis);
-        // A tracking hit that a cache answers is lost.
+        // A tracking hit answered by a cache would be lost.
         connection.setUseCaches(false);
-        // A registration becomes a GET of some page on its way: the page's 200 would say that the server has it.
+        // Following a redirect would turn a registration into a GET of some page, whose 200 would look like success.
         connection.setInstanceFollowRedirects(false);
         connection.setDoOutput(request.getBody() != null);
         if (request.getContentType() != null) {
@@ -81,7 +81,7 @@ public final class HttpTransport implements Transport {
                 count = input.read(part);
             }
         } catch (IOException error) {
-            // The status is there, and that is the answer; the body only explains it.
+            // The status is the answer; the body only explains it.
             return "";
         }
         return new String(bytes.toByteArray(), StandardCharsets.UTF_8);

@@ -8,7 +8,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** One thread that does things in order, and tries again later what failed. */
+/** A thread that runs tasks in order and retries failed ones later. */
 final class Lane {
     private final ScheduledThreadPoolExecutor executor;
     private ScheduledFuture<?> timer;
@@ -22,7 +22,7 @@ final class Lane {
         executor.setRemoveOnCancelPolicy(true);
     }
 
-    /** Does something in its turn and waits for the end. */
+    /** Runs a task in its turn and waits for its end. */
     <T> T call(Callable<T> work) throws PushException, IOException {
         Future<T> result = executor.submit(work);
         try {
@@ -38,16 +38,16 @@ final class Lane {
             throw new IOException(cause);
         } catch (InterruptedException error) {
             Thread.currentThread().interrupt();
-            throw new IOException("Interrupted while the request was under way; it is not taken back", error);
+            throw new IOException("Interrupted while the request was in progress; the request continues", error);
         }
     }
 
-    /** Does something in its turn. */
+    /** Runs a task in its turn. */
     void execute(Runnable work) {
         executor.execute(work);
     }
 
-    /** Does something later, in place of what was to be done later before. From the lane's own thread. */
+    /** Runs a task later, in place of the one that was scheduled before. Call it on the lane's own thread. */
     void schedule(Runnable work, long millis) {
         cancelTimer();
         timer = executor.schedule(work, millis, TimeUnit.MILLISECONDS);

@@ -3,7 +3,7 @@ package io.pushmta.sdk;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Keeps things as long as the process lives. */
+/** Stores state in memory, until the process ends. */
 public final class MemoryStorage implements Storage {
     private final Map<String, String> texts = new ConcurrentHashMap<>();
 

@@ -7,23 +7,23 @@ import java.util.regex.Pattern;
 /**
  * The {@code additionalParams} document of a registration.
  *
- * <p>Form of Adobe's Android SDK: the root is {@code additionalParameters} (iOS has another one), no space stands before
- * {@code />}, the order is the map's, and an apostrophe is {@code &#39;}.
+ * <p>It has the form of Adobe's Android SDK: the root is {@code additionalParameters} (on iOS it differs), no space
+ * precedes {@code />}, the order is the map's, and an apostrophe is {@code &#39;}.
  */
 final class ParametersXml {
-    /** The name of the parameter in which a proof of the user key travels; the server takes it out. */
+    /** The name of the parameter that carries the proof of the user key; the server removes it. */
     static final String PROOF = "userKeyProof";
 
     private static final String HEAD = "<additionalParameters>";
     private static final String TAIL = "</additionalParameters>";
 
-    /** A value has no quotation mark, as it is escaped. */
+    /** The value contains no quotation mark, as it is escaped. */
     private static final Pattern PROOF_ELEMENT = Pattern.compile("<param name=\"" + PROOF + "\" value=\"[^\"]*\"/>");
 
     private ParametersXml() {
     }
 
-    /** The document, not percent-encoded. Null values are left out, and no parameters are an empty root element. */
+    /** The document, before percent-encoding. Null values are omitted; no parameters give an empty root element. */
     static String document(Map<String, ?> parameters) {
         StringBuilder result = new StringBuilder(HEAD);
         if (parameters != null) {
@@ -39,7 +39,8 @@ final class ParametersXml {
     }
 
     /**
-     * What is said, with the kept parameters where nothing is said of them: by null, or by a document of a user key's proof alone.
+     * The new document, completed with the stored parameters if the app passed none (null, or a document with only the
+     * proof of the user key).
      */
     static String completed(String said, String kept) {
         if (said == null) {
@@ -53,7 +54,7 @@ final class ParametersXml {
         return others.substring(0, others.length() - TAIL.length()) + proof.group() + TAIL;
     }
 
-    /** The value's text. A character is its code number: that is what Adobe's SDK sends. */
+    /** The value's text. A character is sent as its code number, as in Adobe's SDK. */
     private static String text(Object value) {
         if (value instanceof Character) {
             return Integer.toString((Character) value);
@@ -62,8 +63,8 @@ final class ParametersXml {
     }
 
     /**
-     * The text as an attribute's value. Line ends are dropped, as Adobe's SDK does it; so are control characters that XML 1.0
-     * (section 2.2) has no form for, because a server would refuse the whole registration for one of them.
+     * The text as an attribute's value. Line breaks are dropped, as in Adobe's SDK. So are control characters that XML
+     * 1.0 (section 2.2) cannot represent: a server would refuse the whole registration because of one.
      */
     static String escape(String text) {
         StringBuilder result = new StringBuilder(text.length() + 16);

@@ -4,9 +4,9 @@ import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Percent-encoding as Adobe's SDKs do it: every byte of the UTF-8 form but {@code A-Z a-z 0-9 - . _ ~} becomes {@code %XX}.
+ * Percent-encoding as in Adobe's SDKs: every UTF-8 byte except {@code A-Z a-z 0-9 - . _ ~} becomes {@code %XX}.
  *
- * <p>{@link java.net.URLEncoder} writes {@code +} for a space and leaves {@code *} as it is.
+ * <p>{@link java.net.URLEncoder} is not suitable: it writes {@code +} for a space and does not encode {@code *}.
  */
 final class PercentEncoder {
     private static final String DIGITS = "0123456789ABCDEF";
@@ -27,7 +27,7 @@ final class PercentEncoder {
         return result.toString();
     }
 
-    /** Reads what {@link #encode} wrote; null for what it did not write. */
+    /** Decodes what {@link #encode} wrote; null for other text. */
     static String decode(String text) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream(text.length());
         for (int index = 0; index < text.length(); index++) {

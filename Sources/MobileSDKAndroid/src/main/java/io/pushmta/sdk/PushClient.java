@@ -1,35 +1,37 @@
-// MobileSDKAndroid: what Android apps link: registers a device, and reports what becomes of notifications.
+// MobileSDKAndroid: the library for Android apps. It registers a device and reports what happens to notifications.
 //
 // WHAT IT DOES
-//   The same as MobileSDK does for iOS, in plain Java 8 without a dependency: registrations to the marketing host, tracking
-//   paths to the tracking host, both kept and tried again. The folder android has the layer for apps: device description,
-//   preferences, network watch, messaging service.
+//   The same as MobileSDK for iOS, in plain Java 8 without dependencies. It sends registrations to the marketing host
+//   and tracking requests to the tracking host, keeps both and retries them. The folder android has the layer for apps:
+//   device description, preferences, network watch, messaging service.
 //
 // HOW IT IS USED
-//   An app calls PushMTA.start(...) in Application.onCreate, PushMTA.registerDevice(...) and notifyReceive or notifyOpening,
-//   and extends PushMTAMessagingService. Below it PushClient has the calls that wait for the server, AsyncRunner makes them
-//   in the background. Registrar and Tracker do the work; what is to be sent they ask RegistrationState and TrackingQueue,
-//   which have no input and no output. An app of Adobe's Campaign SDK keeps its calls: com.neolane.android.v1 passes them on.
-//   gradle or Deploy/package-android builds it; Swift Package Manager does not know it.
+//   An app calls PushMTA.start(...) in Application.onCreate, PushMTA.registerDevice(...), and notifyReceive or
+//   notifyOpening. It also extends PushMTAMessagingService. The calls of PushClient below wait for the server;
+//   AsyncRunner makes them in the background. Registrar and Tracker do the work. RegistrationState and TrackingQueue,
+//   which do no input or output, decide what to send. An app for Adobe's Campaign SDK keeps its calls:
+//   com.neolane.android.v1 forwards them. Build it with gradle or Deploy/package-android; Swift Package Manager does
+//   not include it.
 //
 // THREADS AND TASKS
-//   Two daemon threads a client (Lane), one for registrations and one for hits: they do things in order and have the timers.
-//   A call of PushClient blocks its caller until its lane has done it; AsyncRunner has two more threads for the process, and
-//   tells listeners on these or through an executor, the main thread's in PushMTA.runner().
+//   Each client has two daemon threads (Lane), one for registrations and one for hits. They run tasks in order and have
+//   the timers. A call of PushClient blocks its caller until its lane has handled it. AsyncRunner has two more threads
+//   for each process. It calls listeners on these or through an executor, which in PushMTA.runner() is the main
+//   thread's.
 //
 // STATE AND FILES
 //   Two texts, `registration` and `tracking`, in a Storage: the app's private preferences (PreferencesStorage) or files
-//   (FileStorage). Written before a request leaves, so that an end of the process loses neither. Without a storage they live
-//   as long as the process.
+//   (FileStorage). They are written before a request is sent, so that nothing is lost if the process ends. Without a
+//   storage the state lasts as long as the process.
 //
 // FAILURES
-//   PushException says that a setting is missing or the server refused; IOException that nobody answered. What nobody
-//   answered, or a server that is busy or broken refused, is kept and tried again after 5 s, doubling to an hour, with
-//   jitter; Retry-After is obeyed up to a day. A hit that a server fails at 10 times is given up, and the oldest of more than
-//   100. What cannot be read counts as nothing. Redirects are not followed.
+//   A PushException means that a setting is missing or the server refused; an IOException means that there was no
+//   answer. A request without an answer, or refused by a busy or broken server, is kept and retried after 5 s, doubling
+//   to an hour, with jitter. Retry-After is honoured up to a day. A hit is given up after 10 failed answers; beyond 100
+//   hits the oldest is dropped. Unreadable state counts as absent. Redirects are not followed.
 //
 // SETTINGS
-//   None: the app calls setMarketingHost, setTrackingHost and setIntegrationKey, or PushMTA.start.
+//   None. The app calls setMarketingHost, setTrackingHost and setIntegrationKey, or PushMTA.start.
 //
 // SEE ALSO
 //   src/main/java/io/pushmta/sdk/Registrar.java, src/main/java/io/pushmta/sdk/Tracker.java,
@@ -43,10 +45,10 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Registers a device with PushMTA, and tells it what becomes of notifications.
+ * Registers a device with PushMTA and reports what happens to notifications.
  *
- * <p>The calls wait for the server. {@link AsyncRunner} makes them in the background, which is what an app's main thread
- * needs. What the server could not be told is kept, and tried again with back-off.
+ * <p>The calls wait for the server. On an app's main thread use {@link AsyncRunner}, which makes them in the
+ * background. Requests that could not be sent are kept and retried with back-off.
  */
 public final class PushClient {
     private static final PushClient SHARED = new PushClient(new HttpTransport());
@@ -55,7 +57,7 @@ public final class PushClient {
     private final Registrar registrar;
     private final Tracker tracker;
 
-    /** Makes a client of its own, for an app that brings its own transport; most use {@link #getInstance}. */
+    /** Makes a separate client, for an app that supplies its own transport; most apps use {@link #getInstance}. */
     public PushClient(Transport transport) {
         this(transport, BackOff.FIRST_MILLIS, System.nanoTime());
     }
@@ -65,14 +67,14 @@ public final class PushClient {
         tracker = new Tracker(settings, transport, new BackOff(firstRetryMillis, ~seed));
     }
 
-    /** The client of the app. */
+    /** The app's client. */
     public static PushClient getInstance() {
         return SHARED;
     }
 
     /**
-     * Sets what keeps the state when the process ends, and goes on with what is in it; call it once, before all else. Without
-     * it, the state lives as long as the process.
+     * Sets the storage of the state and continues with the state in it. Call it once, before all else. Without a
+     * storage, the state lasts as long as the process.
      */
     public void setStorage(Storage storage) {
         registrar.restore(storage);
@@ -86,14 +88,14 @@ public final class PushClient {
         }
     }
 
-    /** Sets the server that takes registrations: {@code https://host:port/}, or {@code host[:port][/path]} for https. */
+    /** Sets the server for registrations: {@code https://host:port/}, or {@code host[:port][/path]} for https. */
     public void setMarketingHost(String host) {
         if (settings.setMarketingHost(host)) {
             registrar.retryNow();
         }
     }
 
-    /** Sets the server that takes tracking hits, in the same form. */
+    /** Sets the server for tracking hits, in the same form. */
     public void setTrackingHost(String host) {
         if (settings.setTrackingHost(host)) {
             tracker.retryNow();
@@ -105,12 +107,12 @@ public final class PushClient {
      * parameters, server or integration key changed.
      *
      * @param token      the token of Firebase Cloud Messaging
-     * @param userKey    what matches the device to a recipient, such as a customer number; null for none
-     * @param parameters the subscription parameters that the service declares. With null, or with a proof of the
-     *                   user key alone, the same user keeps those of the last call; with an empty map there are none
+     * @param userKey    the key that links the device to a recipient, such as a customer number; null for none
+     * @param parameters the subscription parameters that the service declares. With null, or with only a proof of the
+     *                   user key, the same user keeps those of the last call; an empty map removes them
      * @param device     {@code AndroidDevice.describe(context)}
-     * @throws PushException when a setting is missing, or the server refused
-     * @throws IOException   when the server cannot be reached; the registration is kept and tried again
+     * @throws PushException if a setting is missing or the server refused
+     * @throws IOException   if the server cannot be reached; the registration is kept and retried
      */
     public void registerDevice(String token, String userKey, Map<String, ?> parameters, DeviceInfo device)
             throws PushException, IOException {
@@ -118,12 +120,12 @@ public final class PushClient {
     }
 
     /**
-     * Parameters that carry a proof of the user key, for a service that asks for one ({@code user_key_trust} signed). The
-     * server takes it out again.
+     * Parameters with a proof of the user key, for a service that requires one ({@code user_key_trust} signed). The
+     * server removes it.
      *
      * @param parameters the subscription parameters, or null
-     * @param proof      the token that your backend has signed for the user, or null for none
-     * @return a new map, to be passed to {@code registerDevice}
+     * @param proof      the token that your backend has signed for the user; null for none
+     * @return a new map to pass to {@code registerDevice}
      */
     public static Map<String, Object> withUserKeyProof(Map<String, ?> parameters, String proof) {
         Map<String, Object> all = new LinkedHashMap<>();
@@ -136,7 +138,7 @@ public final class PushClient {
         return all;
     }
 
-    /** The parameters as the server takes them; null when the app says nothing of them. */
+    /** The parameters in the server's form; null if the app passed none. */
     static String document(Map<String, ?> parameters) {
         return parameters == null ? null : ParametersXml.document(parameters);
     }
@@ -145,24 +147,24 @@ public final class PushClient {
         registrar.register(new Registration(token, userKey, document, device));
     }
 
-    /** Registers the device again, with a new token and all else as before. Call it from {@code onNewToken}. */
+    /** Registers the device again with a new token; all else is unchanged. Call it from {@code onNewToken}. */
     public void refreshToken(String token) throws PushException, IOException {
         registrar.refreshToken(token);
     }
 
     /**
-     * Says that the person who uses the app wants no messages (true), or wants them again (false). It is kept on the device and
-     * goes to the server with the registration of that user key, at once if there is one. A person who wants none stays so with
-     * each token that the app has later.
+     * Records that the user wants no messages (true), or wants them again (false). The choice is kept on the device and
+     * sent with the registration of that user key, at once if there is one. An opt-out also applies to tokens that the
+     * app gets later.
      *
-     * @throws PushException when a setting is missing, or the server refused
-     * @throws IOException   when the server cannot be reached; it is kept and tried again
+     * @throws PushException if a setting is missing or the server refused
+     * @throws IOException   if the server cannot be reached; the choice is kept and sent again
      */
     public void setOptOut(boolean optedOut) throws PushException, IOException {
         registrar.setOptOut(optedOut);
     }
 
-    /** Tells the server that a notification arrived: its {@code _mId} and its {@code _dId}, which is hexadecimal. */
+    /** Reports that a notification arrived, by its {@code _mId} and its hexadecimal {@code _dId}. */
     public void notifyReceive(String messageId, String deliveryId) throws PushException, IOException {
         tracker.track(messageId, deliveryId, TrackingPath.RECEIVE);
     }
@@ -172,7 +174,7 @@ public final class PushClient {
         notifyReceive(messageId == null ? null : messageId.toString(), deliveryId);
     }
 
-    /** Tells the server that somebody opened a notification: its {@code _mId} and its {@code _dId}, which is hexadecimal. */
+    /** Reports that the user opened a notification, by its {@code _mId} and its hexadecimal {@code _dId}. */
     public void notifyOpening(String messageId, String deliveryId) throws PushException, IOException {
         tracker.track(messageId, deliveryId, TrackingPath.CLICK);
     }
@@ -183,7 +185,8 @@ public final class PushClient {
     }
 
     /**
-     * Tries at once to send what is queued, but for hits whose server asked for more time. Call it when there is a network again.
+     * Sends queued requests at once, except hits for which the server asked for more time. Call it when the network
+     * returns.
      */
     public void retryNow() {
         registrar.retryNow();
@@ -191,8 +194,9 @@ public final class PushClient {
     }
 
     /**
-     * Forgets what was registered, so that the next {@link #registerDevice} sends everything again. Call it when somebody signs
-     * out. What was queued is dropped; the server is told nothing, and what persons said with {@link #setOptOut} stays.
+     * Forgets the registration, so that the next {@link #registerDevice} sends everything again. Call it when a user
+     * signs out. A queued registration is dropped and the server is not informed. Choices made with {@link #setOptOut}
+     * are kept.
      */
     public void forgetRegistration() {
         registrar.forget();

@@ -1,24 +1,24 @@
 package io.pushmta.sdk;
 
-/** A call that did nothing, or that the server refused. No answer at all is an {@link java.io.IOException}. */
+/** A call did nothing or was refused by the server. A missing answer is an {@link java.io.IOException}. */
 public final class PushException extends Exception {
     private static final long serialVersionUID = 1L;
 
     /** What is wrong. */
     public enum Code {
-        /** No marketing host was set, or one that names no server. */
+        /** No valid marketing host was set. */
         MARKETING_HOST_EMPTY,
-        /** No tracking host was set, or one that names no server. */
+        /** No valid tracking host was set. */
         TRACKING_HOST_EMPTY,
         /** No integration key was set. */
         INTEGRATION_KEY_EMPTY,
         /** The server has no application with this integration key. */
         UNKNOWN_INTEGRATION_KEY,
-        /** The server refused and said why. If it was only busy or broken, the SDK tries again. */
+        /** The server refused and gave a reason. If it was only busy or broken, the SDK retries. */
         UNEXPECTED_ERROR,
-        /** The notification carries no ids of an engine, so there is nothing to track. */
+        /** The notification has no valid ids, so there is nothing to track. */
         NO_IDS,
-        /** A token was renewed before anything was registered. */
+        /** A token was renewed before a device was registered. */
         NOTHING_REGISTERED
     }
 
@@ -34,7 +34,7 @@ public final class PushException extends Exception {
         return code;
     }
 
-    /** The same in words, from the server where it said something. */
+    /** The description, from the server if it gave one. */
     public String getErrorString() {
         return getMessage();
     }

@@ -3,8 +3,8 @@ package io.pushmta.sdk;
 import java.io.IOException;
 
 /**
- * Brings the newest registration to the server, once. It is stored before it is sent, and tried again until the server has it
- * or refuses it.
+ * Sends the newest registration to the server, once. It is stored before it is sent, and retried until the server
+ * accepts or refuses it.
  */
 final class Registrar {
     static final String NAME = "registration";
@@ -22,7 +22,7 @@ final class Registrar {
         this.backOff = backOff;
     }
 
-    /** Goes on with what an earlier process left. */
+    /** Continues with the state of an earlier process. */
     void restore(final Storage newStorage) {
         lane.execute(() -> {
             storage = newStorage;
@@ -30,7 +30,7 @@ final class Registrar {
             try {
                 text = newStorage.read(NAME);
             } catch (IOException error) {
-                // What cannot be read counts as nothing: then the device registers again, which does no harm.
+                // Unreadable state counts as absent: the device registers again, which does no harm.
             }
             if (text != null) {
                 state.restore(text);
@@ -51,14 +51,14 @@ final class Registrar {
             Registration last = state.last();
             if (last == null) {
                 throw new PushException(PushException.Code.NOTHING_REGISTERED,
-                        "There is no registration whose token could be renewed: call registerDevice with the new token");
+                        "There is no registration whose token can be renewed: call registerDevice with the new token");
             }
             registerHere(new Registration(token, last.userKey, last.parameters, last.device));
             return null;
         });
     }
 
-    /** Keeps what the person says, and sends it with the registration that there is; without one the next registration does. */
+    /** Keeps the opt-out choice and sends it with the current registration; without one, with the next registration. */
     void setOptOut(boolean optedOut) throws PushException, IOException {
         lane.call(() -> {
             state.say(optedOut);
@@ -96,7 +96,7 @@ final class Registrar {
         }
     }
 
-    /** A try that nobody waits for. */
+    /** An attempt without a waiting caller. */
     private void retry() {
         Registration pending = state.pending();
         if (pending == null) {
@@ -108,7 +108,7 @@ final class Registrar {
             lane.cancelTimer();
             send(pending, base, key);
         } catch (PushException | IOException error) {
-            // Without settings the next one of them brings it here again; a failure has its timer; a refusal is final.
+            // After a missing setting, setting it leads here again; a failure has its timer; a refusal is final.
         }
     }
 
@@ -140,14 +140,14 @@ final class Registrar {
                 isUnknown ? PushException.Code.UNKNOWN_INTEGRATION_KEY : PushException.Code.UNEXPECTED_ERROR, answer.reason());
     }
 
-    /** What cannot be written is kept in memory, and lost only if the process ends before the server has it. */
+    /** State that cannot be written stays in memory; it is lost only if the process ends before the server has it. */
     private void store() {
         try {
             if (storage != null) {
                 storage.write(NAME, state.text());
             }
         } catch (IOException error) {
-            // As said above.
+            // See above.
         }
     }
 }

@@ -6,7 +6,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.UUID;
 
-/** What an app wants registered. */
+/** A registration that an app requests. */
 final class Registration {
     /** The path on the marketing server. */
     static final String PATH = "/nms/mobile/1/registerAndroid.jssp";
@@ -15,18 +15,18 @@ final class Registration {
 
     final String token;
     final String userKey;
-    /** The document; null only until {@link RegistrationState#complete}, when the app said nothing of parameters. */
+    /** The document; null if the app passed no parameters, until {@link RegistrationState#complete}. */
     final String parameters;
     final DeviceInfo device;
-    /** What the person says of an opt-out; null for nothing. */
+    /** The user's opt-out choice; null for no choice. */
     final Boolean optOut;
 
-    /** Says nothing of an opt-out. */
+    /** Makes a registration without an opt-out choice. */
     Registration(String token, String userKey, String parameters, DeviceInfo device) {
         this(token, userKey, parameters, device, null);
     }
 
-    /** A blank user key counts as none. */
+    /** Makes a registration; a blank user key means none. */
     Registration(String token, String userKey, String parameters, DeviceInfo device, Boolean optOut) {
         this.token = token == null ? "" : token;
         this.userKey = userKey == null || userKey.trim().isEmpty() ? "" : userKey;
@@ -35,12 +35,12 @@ final class Registration {
         this.optOut = optOut;
     }
 
-    /** The same with another word of an opt-out. */
+    /** A copy with another opt-out choice. */
     Registration saying(Boolean newOptOut) {
         return new Registration(token, userKey, parameters, device, newOptOut);
     }
 
-    /** The form's body. The order of the fields is fixed; without an opt-out they are those of Adobe's SDK. */
+    /** The form's body. The order of the fields is fixed; without an opt-out choice they are those of Adobe's SDK. */
     String body(String integrationKey) {
         String[] fields = {
             "registrationToken", token, "mobileAppUuid", integrationKey, "userKey", userKey, "deviceImei", device.id,
@@ -59,7 +59,7 @@ final class Registration {
         return result.toString();
     }
 
-    /** The mark that Adobe's SDK keeps of a registration. */
+    /** The mark that Adobe's SDK keeps for a registration. */
     String hash() {
         long id = device.id.hashCode();
         String text = token + userKey + parameters.hashCode() + new UUID(id, id);
@@ -67,8 +67,8 @@ final class Registration {
     }
 
     /**
-     * The mark that this SDK keeps. Adobe's makes no difference between user keys whose letters are all outside ISO 8859-1,
-     * nor between parameters with the same {@code hashCode}; a change of these would never be sent.
+     * The mark that this SDK keeps. Adobe's mark does not distinguish user keys whose letters are all outside ISO
+     * 8859-1, nor parameters with the same {@code hashCode}; a change between these would never be sent.
      */
     String mark() {
         return hash() + digest(token + '\n' + userKey + '\n' + parameters, StandardCharsets.UTF_8)
@@ -84,7 +84,7 @@ final class Registration {
             }
             return result.toString();
         } catch (NoSuchAlgorithmException error) {
-            // Every Java platform has SHA-256. Without it, a mark that equals no other one makes the SDK send each time.
+            // Every Java platform has SHA-256. Without it, a unique mark makes the SDK send each time.
             return UUID.randomUUID().toString();
         }
     }

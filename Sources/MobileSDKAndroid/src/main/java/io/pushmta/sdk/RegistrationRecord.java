@@ -4,20 +4,20 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What outlives the process: what the server has, and what it does not have yet. Written as a form, field by field. */
+/** The state that outlives the process, as a form: the registration that the server has and the one still to send. */
 final class RegistrationRecord {
-    /** What the server is known to have: the mark, the server and the integration key; null when nobody knows. */
+    /** What the server is known to have: the mark, the server and the integration key; null if unknown. */
     String registered;
-    /** What is still to be sent, or null. */
+    /** The registration that is still to be sent, or null. */
     Registration pending;
-    /** The newest one that the app asked for, for a new token to take the place of the old one; or null. */
+    /** The newest registration that the app requested, in which a new token replaces the old one; or null. */
     Registration last;
-    /** What persons have said of an opt-out, by user key: true for out, false for in as long as the server does not have it. */
+    /** The opt-out choices by user key: true for out; false for in again, until the server has it. */
     final Map<String, Boolean> words = new TreeMap<>();
-    /** What the person said who registers next; null for nothing. */
+    /** The opt-out choice of the user who registers next; null for no choice. */
     Boolean nextWord;
 
-    /** What {@link #text} wrote. Anything else is an empty record: then the device registers again, which does no harm. */
+    /** Parses what {@link #text} wrote. Other text gives an empty record, so that the device registers again. */
     static RegistrationRecord read(String text) {
         RegistrationRecord record = new RegistrationRecord();
         Map<String, String> fields = fields(text);
@@ -40,7 +40,7 @@ final class RegistrationRecord {
         return record;
     }
 
-    /** The fields of a form; null for a text that is none. */
+    /** The fields of a form; null if the text is not a form. */
     private static Map<String, String> fields(String text) {
         Map<String, String> fields = new HashMap<>();
         for (String field : (text == null ? "" : text).split("&")) {
@@ -54,7 +54,7 @@ final class RegistrationRecord {
         return fields;
     }
 
-    /** What is pending is always the newest, so the newest alone is written. */
+    /** The pending registration is always the newest one, so only the newest is written. */
     String text() {
         StringBuilder result = new StringBuilder("version=1");
         append(result, "registered", registered);

@@ -1,6 +1,6 @@
 package io.pushmta.sdk;
 
-/** What is to be sent and what need not be; a value without I/O, for one thread. */
+/** Decides which registration is still to be sent; a value without I/O, for one thread. */
 final class RegistrationState {
     private RegistrationRecord record = new RegistrationRecord();
 
@@ -16,12 +16,12 @@ final class RegistrationState {
         return record.pending;
     }
 
-    /** The newest that the app asked for, or null. */
+    /** The newest registration that the app requested, or null. */
     Registration last() {
         return record.last;
     }
 
-    /** Puts parameters where the app said nothing of them: those of the same user stay, and another user has none. */
+    /** Fills in omitted parameters: the same user keeps the last ones, and a new user has none. */
     Registration complete(Registration wanted) {
         Registration last = record.last;
         String kept = last != null && last.userKey.equals(wanted.userKey) ? last.parameters : null;
@@ -30,8 +30,8 @@ final class RegistrationState {
     }
 
     /**
-     * Keeps what the person says: of the user who is registered, or of the one who registers next. Out is said with every
-     * registration of that user, in again until the server has it once: later words of others are newer.
+     * Keeps the opt-out choice, for the registered user or for the one who registers next. An opt-out is sent with
+     * every registration of that user. An opt-in is sent once, because a choice made elsewhere later is newer.
      */
     void say(boolean optedOut) {
         if (record.last == null) {
@@ -41,7 +41,7 @@ final class RegistrationState {
         }
     }
 
-    /** The registration with what its user says. */
+    /** The registration with its user's opt-out choice. */
     Registration worded(Registration wanted) {
         if (record.nextWord != null) {
             record.words.put(wanted.userKey, record.nextWord);
@@ -50,7 +50,7 @@ final class RegistrationState {
         return wanted.saying(record.words.get(wanted.userKey));
     }
 
-    /** Takes in what the app wants; false when that server has it already. */
+    /** Notes the registration that the app requests; false if the server already has it. */
     boolean want(Registration wanted, String destination) {
         record.last = wanted;
         boolean isNew = !mark(wanted, destination).equals(record.registered);
@@ -58,12 +58,12 @@ final class RegistrationState {
         return isNew;
     }
 
-    /** From now until the answer nobody knows which registration the server has. */
+    /** Notes that a registration is sent: until the answer it is unknown which one the server has. */
     void sending() {
         record.registered = null;
     }
 
-    /** The server has it. */
+    /** Notes that the server has accepted it. */
     void accepted(Registration sent, String destination) {
         Registration settled = sent;
         if (Boolean.FALSE.equals(sent.optOut)) {
@@ -75,19 +75,19 @@ final class RegistrationState {
         record.pending = null;
     }
 
-    /** The server will not have it. */
+    /** Notes that the server has refused it. */
     void refused() {
         record.pending = null;
     }
 
-    /** What persons have said stays. */
+    /** Forgets the registration, but not the opt-out choices. */
     void forget() {
         record.registered = null;
         record.pending = null;
         record.last = null;
     }
 
-    /** Another server, or another application, does not know what this one was told. */
+    /** Includes server and application: another one does not have the registration. */
     private static String mark(Registration registration, String destination) {
         return registration.mark() + " " + destination;
     }

@@ -5,14 +5,14 @@ import java.net.URL;
 import java.util.Locale;
 
 /**
- * The address of a marketing or tracking server, as an app names it: {@code https://host:port/} as for the old SDK, or
- * {@code host[:port][/path]} as for the newer one, which is https.
+ * The address of a marketing or tracking server, as an app gives it: {@code https://host:port/} as for the old SDK, or
+ * {@code host[:port][/path]} as for the newer one, which means https.
  */
 final class ServerHost {
     private ServerHost() {
     }
 
-    /** The address without a slash at its end; null when the text names no server. */
+    /** The address without a slash at its end; null if the text is not a valid address. */
     static String base(String text) {
         String base = text == null ? "" : text.trim();
         if (base.isEmpty()) {

@@ -2,13 +2,13 @@ package io.pushmta.sdk;
 
 import java.util.Objects;
 
-/** What the app set; read and written by several threads. */
+/** The app's settings; several threads read and write them. */
 final class Settings {
     private volatile String marketingBase;
     private volatile String trackingBase;
     private volatile String integrationKey;
 
-    /** True when that is something new: apps set the same again with each of their screens. */
+    /** True if the value changed: apps set the same value again on each screen. */
     synchronized boolean setMarketingHost(String host) {
         String old = marketingBase;
         marketingBase = ServerHost.base(host);

@@ -2,11 +2,11 @@ package io.pushmta.sdk;
 
 import java.io.IOException;
 
-/** Keeps what has to outlive the process. */
+/** Stores state that must outlive the process. */
 public interface Storage {
-    /** Reads what was written under the name; null when nothing was. */
+    /** Reads the text stored under a name; null if there is none. */
     String read(String name) throws IOException;
 
-    /** Writes all of it or nothing. */
+    /** Writes a text atomically. */
     void write(String name, String text) throws IOException;
 }

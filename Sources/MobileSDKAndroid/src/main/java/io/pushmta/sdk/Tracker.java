@@ -4,9 +4,9 @@ import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Brings tracking hits to the server, in order, and keeps them while it cannot be reached. A hit whose answer is lost is sent
- * again, so a server may see it twice. After a failure there is a pause, in which new hits are only queued: each of them would
- * cost the oldest one a try, and a server in trouble a request.
+ * Sends tracking hits to the server in order, and keeps them while it cannot be reached. A hit whose answer is lost is
+ * sent again, so a server may see it twice. After a failure there is a pause in which new hits are only queued.
+ * Otherwise each of them would cost the oldest hit an attempt and a struggling server a request.
  */
 final class Tracker {
     static final String NAME = "tracking";
@@ -17,14 +17,14 @@ final class Tracker {
     private final TrackingQueue queue = new TrackingQueue();
     private final BackOff backOff;
     private Storage storage;
-    /** Tells what keeps hits back until the lane's timer; null while there is no pause. */
+    /** Throws the reason for the pause, which lasts until the lane's timer; null while there is no pause. */
     private Trouble trouble;
-    /** When the server is ready to be asked again, in the time of {@link System#nanoTime}; of no meaning without a pause. */
+    /** When the server may be asked again, by {@link System#nanoTime}; meaningless without a pause. */
     private long askedUntil;
-    /** Whose pause it is. */
+    /** The host that the pause is for. */
     private String troubledBase;
 
-    /** Throws why a hit is queued. */
+    /** Throws the reason why a hit is queued. */
     private interface Trouble {
         void tell() throws PushException, IOException;
     }
@@ -35,14 +35,14 @@ final class Tracker {
         this.backOff = backOff;
     }
 
-    /** Goes on with what an earlier process left. */
+    /** Continues with the state of an earlier process. */
     void restore(final Storage newStorage) {
         lane.execute(() -> {
             storage = newStorage;
             try {
                 queue.restore(newStorage.read(NAME));
             } catch (IOException error) {
-                // What cannot be read counts as nothing.
+                // Unreadable state counts as absent.
             }
             retry();
         });
@@ -53,7 +53,7 @@ final class Tracker {
         lane.call(() -> {
             settings.trackingBase();
             if (path == null) {
-                throw new PushException(PushException.Code.NO_IDS, "The notification has no _mId and _dId of an engine");
+                throw new PushException(PushException.Code.NO_IDS, "The notification has no valid _mId and _dId");
             }
             TrackingQueue.Hit hit = queue.add(path);
             store();
@@ -77,7 +77,7 @@ final class Tracker {
         });
     }
 
-    /** Whether there is a pause, and because of the server that is set now. */
+    /** Whether there is a pause for the current server. */
     private boolean isTroubled() {
         try {
             return trouble != null && settings.trackingBase().equals(troubledBase);
@@ -86,16 +86,16 @@ final class Tracker {
         }
     }
 
-    /** A try that nobody waits for. */
+    /** An attempt without a waiting caller. */
     private void retry() {
         try {
             sendAll(null);
         } catch (PushException | IOException error) {
-            // Without a host, the next one brings it here again; a failure has its timer; a refusal is final.
+            // Without a host, setting one leads here again; a failure has its timer; a refusal is final.
         }
     }
 
-    /** Sends what is there, and throws what became of the one that somebody waits for. */
+    /** Sends the queued hits, and throws if the one that the caller waits for failed. */
     private void sendAll(TrackingQueue.Hit awaited) throws PushException, IOException {
         PushException refusal = null;
         lane.cancelTimer();
@@ -145,7 +145,7 @@ final class Tracker {
                 storage.write(NAME, queue.text());
             }
         } catch (IOException error) {
-            // Kept in memory, and lost only if the process ends before the server has it.
+            // It stays in memory; it is lost only if the process ends before the server has it.
         }
     }
 }

@@ -7,7 +7,7 @@ import java.util.regex.Pattern;
 final class TrackingPath {
     /** The notification arrived. */
     static final int RECEIVE = 1;
-    /** Somebody clicked or opened it. */
+    /** The user clicked or opened it. */
     static final int CLICK = 2;
 
     private static final Pattern UUID =
@@ -17,8 +17,8 @@ final class TrackingPath {
     }
 
     /**
-     * The path, or null when there is nothing to track. The delivery's id is sent back as it came; one with blanks or control
-     * characters is no id of an engine, and would make another request of it.
+     * The path; null if there is nothing to track. The delivery's id is sent back unchanged. An id with blanks or
+     * control characters is not one of PushMTA, and would change the request.
      */
     static String path(String messageId, String deliveryId, int tag) {
         String id = messageId == null ? null : messageId(messageId);
@@ -34,7 +34,7 @@ final class TrackingPath {
         return "/r/?id=h" + id + "," + deliveryId + "," + tag;
     }
 
-    /** A UUID as it is, a decimal number in hexadecimal (negative ones that fit into 32 bits have 8 digits), else null. */
+    /** A UUID unchanged, or a number in hexadecimal (8 digits if negative and within 32 bits); otherwise null. */
     private static String messageId(String text) {
         if (UUID.matcher(text).matches()) {
             return text;

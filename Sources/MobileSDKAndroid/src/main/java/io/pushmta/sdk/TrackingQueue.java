@@ -3,14 +3,14 @@ package io.pushmta.sdk;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Hits that the server does not have yet, in order; a value without I/O, for one thread. */
+/** The hits that are still to be sent, in order; a value without I/O, for one thread. */
 final class TrackingQueue {
-    /** More hits than a person makes off line; beyond, the oldest goes. */
+    /** The maximum number of queued hits, more than a user causes offline. Beyond it the oldest is dropped. */
     static final int MOST_HITS = 100;
-    /** A hit that the server fails at so often shall not keep the others back for ever. */
+    /** The maximum number of failed answers to a hit, so that it does not block the others forever. */
     static final int MOST_REFUSALS = 10;
 
-    /** One hit. */
+    /** A hit. */
     static final class Hit {
         final String path;
         int refusals;
@@ -22,7 +22,7 @@ final class TrackingQueue {
 
     private final List<Hit> hits = new ArrayList<>();
 
-    /** Puts kept hits before those that came meanwhile. What {@link #text} did not write is left out. */
+    /** Puts stored hits before new ones. Lines that {@link #text} did not write are ignored. */
     void restore(String text) {
         List<Hit> kept = new ArrayList<>();
         for (String line : (text == null ? "" : text).split("\n")) {
@@ -49,7 +49,7 @@ final class TrackingQueue {
         return hit;
     }
 
-    /** The next one to send, or null. */
+    /** The next hit to send, or null. */
     Hit first() {
         return hits.isEmpty() ? null : hits.get(0);
     }
@@ -58,12 +58,12 @@ final class TrackingQueue {
         return hits.contains(hit);
     }
 
-    /** The server has it or refused it. */
+    /** Notes that the server has accepted or refused it. */
     void remove(Hit hit) {
         hits.remove(hit);
     }
 
-    /** The server could not take it: it is tried again, but not for ever. */
+    /** Notes that the server could not accept it: it is retried, but not forever. */
     void failed(Hit hit) {
         hit.refusals++;
         if (hit.refusals >= MOST_REFUSALS) {

@@ -2,8 +2,8 @@ package io.pushmta.sdk;
 
 import java.io.IOException;
 
-/** Sends requests; an app may bring its own, for certificate pinning or a proxy. */
+/** Sends requests. An app may supply its own transport, for certificate pinning or a proxy. */
 public interface Transport {
-    /** Sends a request and waits for the answer; throws when no answer came. */
+    /** Sends a request and waits for the answer; throws if there is none. */
     HttpAnswer send(HttpRequest request) throws IOException;
 }

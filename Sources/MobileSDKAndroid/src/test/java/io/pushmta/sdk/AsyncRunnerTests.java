@@ -8,7 +8,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 /** The asynchronous runner. */
 final class AsyncRunnerTests {
-    /** Keeps what it is told. */
+    /** Records the calls that it gets. */
     private static final class Recorder implements AsyncRunner.RequestListener {
         final List<String> told = new CopyOnWriteArrayList<>();
 
@@ -65,7 +65,7 @@ final class AsyncRunnerTests {
             runner.notifyOpening(12345, "testDeliveryId", recorder);
             runner.notifyOpening("", "testDeliveryId", recorder);
             recorder.await("complete 12345", "complete 12345", "complete 12345", "complete 12345",
-                    "NO_IDS The notification has no _mId and _dId of an engine");
+                    "NO_IDS The notification has no valid _mId and _dId");
             Check.equal(server.seen.size(), 4);
         }
     }
@@ -81,7 +81,7 @@ final class AsyncRunnerTests {
         recorder.await("lost offline");
     }
 
-    /** A listener may call the client: neither waits for the other for ever. */
+    /** A listener may call the client without a deadlock. */
     void testAListenerThatCalls() throws Exception {
         try (TestServer server = new TestServer()) {
             final PushClient client = Samples.client(server, new MemoryStorage());

@@ -3,9 +3,9 @@ package io.pushmta.sdk;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 
-/** What tests say of values. */
+/** The assertions of the tests. */
 final class Check {
-    /** Far beyond what anything here takes: a deadline that is passed means a fault. */
+    /** Far longer than any step takes: a missed deadline is a failure. */
     private static final long DEADLINE_NANOS = 60_000_000_000L;
 
     private Check() {
@@ -23,7 +23,7 @@ final class Check {
         }
     }
 
-    /** Waits until something holds. */
+    /** Waits until a condition holds. */
     static void eventually(Callable<Boolean> condition, String what) throws Exception {
         long deadline = System.nanoTime() + DEADLINE_NANOS;
         while (!condition.call()) {
@@ -34,7 +34,7 @@ final class Check {
         }
     }
 
-    /** A call that must end with an exception of the SDK. */
+    /** Makes a call that must throw the SDK's exception. */
     interface Call {
         void run() throws Exception;
     }

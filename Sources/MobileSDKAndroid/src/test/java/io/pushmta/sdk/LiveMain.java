@@ -5,8 +5,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * A device on the command line, for a server that runs: {@code LiveMain BASE KEY TOKEN USER [MESSAGE DELIVERY]}. Registers, and
- * with the ids of a message reports its receipt and a click. Prints a line for each, and ends with 1 after the first failure.
+ * A device on the command line, for a running server: {@code LiveMain BASE KEY TOKEN USER [MESSAGE DELIVERY]}.
+ * Registers the device. Given the ids of a message, reports its receipt and a click. Prints a line for each step, and
+ * exits with 1 after the first failure.
  */
 public final class LiveMain {
     private LiveMain() {

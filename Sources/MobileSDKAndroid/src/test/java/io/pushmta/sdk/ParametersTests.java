@@ -4,7 +4,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** The vectors of Adobe's Android SDK for {@code additionalParams}. */
+/** The test vectors of Adobe's Android SDK for {@code additionalParams}. */
 final class ParametersTests {
     private static String one(Object value) {
         String document = ParametersXml.document(Collections.singletonMap("k", value));

@@ -56,7 +56,7 @@ final class RegistrationTests {
         }
     }
 
-    /** The page that a redirect leads to knows nothing of the registration. */
+    /** A redirect is not a success: its target has not received the registration. */
     void testRedirectsAreNotFollowed() throws Exception {
         for (int status : new int[] {301, 302, 303, 307, 308}) {
             try (TestServer server = new TestServer()) {
@@ -72,7 +72,7 @@ final class RegistrationTests {
         }
     }
 
-    /** Out goes with every registration of that user, in again once, and nothing where nobody said anything. */
+    /** An opt-out is sent with every registration of the user, an opt-in once, and no choice never. */
     void testOptOut() throws Exception {
         try (TestServer server = new TestServer()) {
             Storage storage = new MemoryStorage();
@@ -97,7 +97,7 @@ final class RegistrationTests {
         }
     }
 
-    /** Said before the first registration, and while the server is busy: it is kept, and sent again. */
+    /** A choice made before the first registration, or while the server is busy, is kept and sent again. */
     void testAnOptOutIsKept() throws Exception {
         try (TestServer server = new TestServer()) {
             Storage storage = new MemoryStorage();
@@ -147,7 +147,7 @@ final class RegistrationTests {
             server.next(0, "");
             PushException error = Check.refused(() -> register(client, "testUser"));
             Check.equal(error.getErrorString(), "busy");
-            // The platform's client may send a request again by itself when the server hangs up.
+            // The platform's client may resend a request when the server closes the connection.
             Check.eventually(() -> server.seen.size() >= 5, "retries");
             register(client, "testUser");
             int count = server.seen.size();
@@ -179,7 +179,7 @@ final class RegistrationTests {
         Check.eventually(() -> tries.get() == 4, "retries of the hit");
     }
 
-    /** The process may end at any moment: what is sent is on the disk, and what the server had does not count any more. */
+    /** The process may end at any moment: what is sent is on disk, and what the server had no longer counts. */
     void testStoredBeforeItIsSent() throws Exception {
         Storage storage = new MemoryStorage();
         List<String> stored = new CopyOnWriteArrayList<>();
@@ -191,7 +191,7 @@ final class RegistrationTests {
         client.setMarketingHost("host");
         client.setIntegrationKey("key");
         register(client, "one");
-        Check.isTrue(storage.read(Registrar.NAME).contains("registered="), "the end is stored too");
+        Check.isTrue(storage.read(Registrar.NAME).contains("registered="), "the outcome is stored too");
         register(client, "two");
         Check.equal(stored.size(), 2);
         for (String text : stored) {
@@ -238,7 +238,7 @@ final class RegistrationTests {
         }
     }
 
-    /** An app that only passes the new token on, in Adobe's way. */
+    /** An app that only passes on the new token, as with Adobe's SDK. */
     void testANewTokenWithoutParametersKeepsThoseOfTheOldOne() throws Exception {
         try (TestServer server = new TestServer()) {
             Storage storage = new MemoryStorage();
@@ -248,7 +248,7 @@ final class RegistrationTests {
             client.registerDevice("newToken", "testUser", null, Samples.device());
             String refreshed = Samples.BODY.replace("=testToken&", "=newToken&");
             Check.equal(server.seen.get(1).body, refreshed);
-            // The next start says no more.
+            // The next start sends nothing more.
             client.registerDevice("newToken", "testUser", null, Samples.device());
             Check.equal(server.seen.size(), 2);
             client.registerDevice("newToken", "testUser", Collections.emptyMap(), Samples.device());

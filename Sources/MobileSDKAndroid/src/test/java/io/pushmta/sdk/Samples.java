@@ -3,7 +3,7 @@ package io.pushmta.sdk;
 import java.util.Collections;
 import java.util.Map;
 
-/** The values of the vectors of Adobe's Android SDK. */
+/** The values of the test vectors of Adobe's Android SDK. */
 final class Samples {
     static final Map<String, String> PARAMETERS = Collections.singletonMap("key", "value");
     static final String BODY = "registrationToken=testToken&mobileAppUuid=testIntegrationKey&userKey=testUser&deviceImei=12345"
@@ -35,7 +35,7 @@ final class Samples {
         return client;
     }
 
-    /** A client that does not try again by itself within a test. */
+    /** A client that does not retry within a test unless asked. */
     static PushClient patientClient(TestServer server, Storage storage) {
         PushClient client = new PushClient(new HttpTransport(20), 3_600_000, 5);
         client.setStorage(storage);

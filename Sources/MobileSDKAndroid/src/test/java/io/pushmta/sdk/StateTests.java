@@ -2,7 +2,7 @@ package io.pushmta.sdk;
 
 import java.util.Random;
 
-/** Back-off, and what outlives the process. */
+/** Back-off, and the state that outlives the process. */
 final class StateTests {
     void testBackOffDoublesToAnHour() {
         BackOff backOff = new BackOff(BackOff.FIRST_MILLIS, 7);
@@ -31,7 +31,7 @@ final class StateTests {
         Check.isTrue(state.want(wanted, "https://b key"), "another server does not know it");
     }
 
-    /** The answer was lost, so nobody knows which of the two the server has. */
+    /** The answer was lost, so it is unknown which of the two the server has. */
     void testAfterALostAnswerTheOldDataIsNew() {
         RegistrationState state = new RegistrationState();
         Registration first = Samples.registration("one", null);

@@ -4,7 +4,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 
-/** Runs the tests without any library: every method of the classes below whose name begins with {@code test}. */
+/** Runs the tests without a library: every method of the classes below whose name begins with {@code test}. */
 public final class TestMain {
     private static final Class<?>[] SUITES = {
         WireTests.class, ParametersTests.class, TrackingPathTests.class, StateTests.class, RegistrationTests.class,
@@ -18,7 +18,7 @@ public final class TestMain {
         run(SUITES);
     }
 
-    /** Runs suites and ends the process: with 0 when something ran and nothing failed. */
+    /** Runs suites and exits: with 0 if at least one test ran and none failed. */
     static void run(Class<?>... suites) throws Exception {
         int passed = 0;
         int failed = 0;
@@ -41,7 +41,7 @@ public final class TestMain {
             }
         }
         System.out.println("passed " + passed + ", failed " + failed);
-        // Lanes of clients are daemons; what a test left running must not keep the process.
+        // The threads of clients are daemons; threads that a test left running must not keep the process alive.
         System.exit(failed == 0 && passed > 0 ? 0 : 1);
     }
 }

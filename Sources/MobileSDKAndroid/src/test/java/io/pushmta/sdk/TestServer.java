@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** An HTTP server on a free port of 127.0.0.1 that answers request by request as a test wants, else with 200. */
+/** An HTTP server on a free port of 127.0.0.1 that gives the answers a test queued, and otherwise 200. */
 final class TestServer implements AutoCloseable {
     /** A request as it arrived. */
     static final class Seen {
@@ -57,7 +57,7 @@ final class TestServer implements AutoCloseable {
         return "http://127.0.0.1:" + server.getAddress().getPort() + "/";
     }
 
-    /** What the next request gets; status 0 hangs up. */
+    /** Queues an answer; status 0 closes the connection. */
     void next(int status, String body) {
         next(status, body, null);
     }

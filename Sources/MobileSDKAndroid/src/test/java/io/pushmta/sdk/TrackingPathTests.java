@@ -1,6 +1,6 @@
 package io.pushmta.sdk;
 
-/** The vectors of Adobe's Android SDK for tracking. */
+/** The test vectors of Adobe's Android SDK for tracking. */
 final class TrackingPathTests {
     private static void tracks(String messageId, String hex) {
         Check.equal(ServerHost.base("testTrackingServer") + TrackingPath.path(messageId, "testDeliveryId", TrackingPath.RECEIVE),

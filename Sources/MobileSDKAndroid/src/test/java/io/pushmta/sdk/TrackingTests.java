@@ -137,7 +137,7 @@ final class TrackingTests {
                 }
                 Check.eventually(() -> server.seen.size() == wanted, "a try");
             }
-            // The server is left alone all the same.
+            // The server still gets no request.
             Check.refused(() -> client.notifyReceive("3", "d"));
             Check.equal(server.seen.size(), TrackingQueue.MOST_REFUSALS);
             client.retryNow();

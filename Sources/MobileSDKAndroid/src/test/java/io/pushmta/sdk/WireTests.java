@@ -2,7 +2,7 @@ package io.pushmta.sdk;
 
 import java.net.HttpURLConnection;
 
-/** The vectors of Adobe's Android SDK, and server addresses. */
+/** The test vectors of Adobe's Android SDK, and server addresses. */
 final class WireTests {
     void testUrlEncoder() {
         Check.equal(PercentEncoder.encode("~!@#$%^&*()-+=|}{][\\/.<,>"),
@@ -28,7 +28,7 @@ final class WireTests {
                 "b1315b4b0514a6092451017162124d59dea702370eed96077e3d524fe6ce899d");
     }
 
-    /** Adobe's hash is the same for these two. */
+    /** Adobe's hash is equal for these two. */
     void testUserKeysOutsideLatinAreToldApart() {
         Registration first = Samples.registration("\u7f51", null);
         Registration second = Samples.registration("\u7edc", null);
@@ -39,7 +39,7 @@ final class WireTests {
     void testUserKey() {
         Check.isTrue(Samples.registration("user@email.com", null).body("k").contains("userKey=user%40email.com&"), "mail");
         for (String none : new String[] {null, "", "  "}) {
-            Check.isTrue(Samples.registration(none, null).body("k").contains("userKey=&"), "blank counts as none");
+            Check.isTrue(Samples.registration(none, null).body("k").contains("userKey=&"), "blank means none");
         }
     }
 

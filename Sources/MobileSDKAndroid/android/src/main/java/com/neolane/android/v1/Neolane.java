@@ -9,10 +9,10 @@ import java.io.IOException;
 import java.util.Map;
 
 /**
- * Adobe's Campaign SDK for apps that have it: its calls under their names, made by {@link PushClient}.
+ * The calls of Adobe's Campaign SDK, for apps that use it; {@link PushClient} carries them out.
  *
- * <p>The calls wait for the server, so they do not belong on the main thread: {@link NeolaneAsyncRunner} makes them in the
- * background. Unlike Adobe's, this SDK keeps what could not be sent and tries again.
+ * <p>The calls wait for the server, so do not make them on the main thread: {@link NeolaneAsyncRunner} makes them in
+ * the background. Unlike Adobe's SDK, this one keeps and retries what could not be sent.
  */
 public final class Neolane {
     private static final Neolane SHARED = new Neolane(PushClient.getInstance());
@@ -23,7 +23,7 @@ public final class Neolane {
         this.client = client;
     }
 
-    /** The SDK of the app. */
+    /** The app's instance. */
     public static Neolane getInstance() {
         return SHARED;
     }
@@ -50,7 +50,7 @@ public final class Neolane {
         run(() -> client.registerDevice(token, userKey, parameters, AndroidDevice.describe(context)));
     }
 
-    /** Tells the server that a notification arrived: its {@code _mId} and {@code _dId}. */
+    /** Reports that a notification arrived, by its {@code _mId} and {@code _dId}. */
     public void notifyReceive(String messageId, String deliveryId) throws NeolaneException, IOException {
         run(() -> client.notifyReceive(messageId, deliveryId));
     }
@@ -70,7 +70,7 @@ public final class Neolane {
         notifyReceive(text(messageId), text(deliveryId));
     }
 
-    /** Tells the server that somebody opened a notification: its {@code _mId} and {@code _dId}. */
+    /** Reports that the user opened a notification, by its {@code _mId} and {@code _dId}. */
     public void notifyOpening(String messageId, String deliveryId) throws NeolaneException, IOException {
         run(() -> client.notifyOpening(messageId, deliveryId));
     }
@@ -90,7 +90,7 @@ public final class Neolane {
         notifyOpening(text(messageId), text(deliveryId));
     }
 
-    /** The digits of an id; null for none, which the core refuses. */
+    /** The digits of an id; null for no id, which {@link PushClient} refuses. */
     static String text(Integer id) {
         return id == null ? null : id.toString();
     }

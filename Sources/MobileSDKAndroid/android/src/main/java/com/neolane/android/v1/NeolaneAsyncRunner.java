@@ -9,11 +9,11 @@ import java.io.IOException;
 import java.util.Map;
 
 /**
- * Makes the calls of {@link Neolane} in the background, in their order. Listeners are called there too, and not on the main
+ * Makes the calls of {@link Neolane} in the background, in order. Listeners are called there too, not on the main
  * thread.
  */
 public final class NeolaneAsyncRunner {
-    /** Hears how a call ended. Exactly one of the three is called. */
+    /** Gets the outcome of a call. Exactly one of the three methods is called. */
     public interface RequestListener {
         /** The server has it. */
         void onComplete(String response, Object state);
@@ -21,13 +21,13 @@ public final class NeolaneAsyncRunner {
         /** A setting is missing, or the server refused. */
         void onNeolaneException(NeolaneException error, Object state);
 
-        /** The server could not be reached. What was to be sent is kept and tried again. */
+        /** The server could not be reached. The request is kept and retried. */
         void onIOException(IOException error, Object state);
     }
 
     private final AsyncRunner runner;
 
-    /** Makes a runner for the SDK of the app. */
+    /** Makes a runner for the app's instance. */
     public NeolaneAsyncRunner(Neolane neolane) {
         runner = new AsyncRunner(neolane.client);
     }

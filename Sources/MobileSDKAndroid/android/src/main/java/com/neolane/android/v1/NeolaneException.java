@@ -2,19 +2,19 @@ package com.neolane.android.v1;
 
 import io.pushmta.sdk.PushException;
 
-/** A setting is missing, or the server refused. That nobody answered is an {@link java.io.IOException}. */
+/** A setting is missing or the server refused. A missing answer is an {@link java.io.IOException}. */
 public final class NeolaneException extends Exception {
-    /** The server refused and said why. If it was only busy or broken, the SDK tries again. */
+    /** The server refused and gave a reason. If it was only busy or broken, the SDK retries. */
     public static final int UNEXPECTED_ERROR = 1;
-    /** No marketing host was set, or one that names no server. */
+    /** No valid marketing host was set. */
     public static final int MARKETING_HOST_EMPTY = 2;
-    /** No tracking host was set, or one that names no server. */
+    /** No valid tracking host was set. */
     public static final int TRACKING_HOST_EMPTY = 3;
     /** No integration key was set. */
     public static final int INTEGRATION_KEY_EMPTY = 4;
     /** The server has no application with this integration key. */
     public static final int UNKNOWN_INTEGRATION_KEY = 5;
-    /** The notification carries no ids of an engine, so there is nothing to track. */
+    /** The notification has no valid ids, so there is nothing to track. */
     public static final int NO_IDS = 6;
 
     private static final long serialVersionUID = 1L;
@@ -26,12 +26,12 @@ public final class NeolaneException extends Exception {
         errorCode = number(cause.getErrorCode());
     }
 
-    /** What is wrong: one of the numbers above, which are this SDK's own. */
+    /** What is wrong: one of the numbers above, which are specific to this SDK. */
     public int getErrorCode() {
         return errorCode;
     }
 
-    /** The same in words, from the server where it said something. */
+    /** The description, from the server if it gave one. */
     public String getErrorString() {
         return getMessage();
     }

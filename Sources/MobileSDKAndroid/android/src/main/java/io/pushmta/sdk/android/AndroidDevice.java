@@ -13,8 +13,8 @@ public final class AndroidDevice {
     }
 
     /**
-     * Describes the device. Its id is {@code ANDROID_ID}, which is another one for each app (signing key) and user of the
-     * device; no permission is needed for it.
+     * Describes the device. Its id is {@code ANDROID_ID}, which differs for each app (signing key) and user of the
+     * device. It needs no permission.
      */
     @SuppressLint("HardwareIds")
     public static DeviceInfo describe(Context context) {

@@ -6,7 +6,7 @@ import android.net.Network;
 import android.os.Build;
 import io.pushmta.sdk.PushClient;
 
-/** Has the SDK try again as soon as the device has a network. */
+/** Makes the SDK retry as soon as the device has a network. */
 final class NetworkWatch extends ConnectivityManager.NetworkCallback {
     private final PushClient client;
 
@@ -14,7 +14,7 @@ final class NetworkWatch extends ConnectivityManager.NetworkCallback {
         this.client = client;
     }
 
-    /** Before Android 7 there is no such callback; there the SDK's own back-off does. */
+    /** Android before 7 has no such callback; there the SDK relies on its back-off. */
     static void start(Context context, PushClient client) {
         if (Build.VERSION.SDK_INT < Build.VERSION_CODES.N) {
             return;

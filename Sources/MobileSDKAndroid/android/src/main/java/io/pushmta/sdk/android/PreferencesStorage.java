@@ -5,11 +5,11 @@ import android.content.SharedPreferences;
 import io.pushmta.sdk.Storage;
 import java.io.IOException;
 
-/** Keeps the SDK's state in the app's private preferences. */
+/** Stores the SDK's state in the app's private preferences. */
 public final class PreferencesStorage implements Storage {
     private final SharedPreferences preferences;
 
-    /** Keeps it in the preferences {@code io.pushmta.sdk} of the app. */
+    /** Uses the app's preferences {@code io.pushmta.sdk}. */
     public PreferencesStorage(Context context) {
         preferences = context.getApplicationContext().getSharedPreferences("io.pushmta.sdk", Context.MODE_PRIVATE);
     }
@@ -23,7 +23,7 @@ public final class PreferencesStorage implements Storage {
         }
     }
 
-    /** Waits until it is on the disk: a request is sent only after that. */
+    /** Waits until the value is on disk: a request is sent only after that. */
     @Override
     public void write(String name, String text) throws IOException {
         if (!preferences.edit().putString(name, text).commit()) {

@@ -15,8 +15,8 @@ public final class PushMTA {
     }
 
     /**
-     * Starts the SDK; call it in {@code Application.onCreate}, which runs before each activity and service, also when a message
-     * wakes the app in the background.
+     * Starts the SDK. Call it in {@code Application.onCreate}, which runs before each activity and service, even if a
+     * message wakes the app in the background.
      */
     public static synchronized void start(Context context, String integrationKey, String marketingHost, String trackingHost) {
         keepState(context);
@@ -27,8 +27,8 @@ public final class PushMTA {
     }
 
     /**
-     * Has the SDK keep its state in the app's preferences, and try again when there is a network. {@link StateProvider} has
-     * called it already, unless the app's manifest removes that one or the process is not the app's main one.
+     * Makes the SDK keep its state in the app's preferences and retry when there is a network. {@link StateProvider}
+     * has already called it, unless the app's manifest removes that provider or this is not the app's main process.
      */
     public static synchronized void keepState(Context context) {
         if (!hasStorage) {
@@ -50,12 +50,12 @@ public final class PushMTA {
         runner().registerDevice(token, userKey, parameters, AndroidDevice.describe(context), listener);
     }
 
-    /** Says in the background that the person wants no messages, or wants them again: {@link PushClient#setOptOut}. */
+    /** Records in the background that the user wants no messages, or wants them again: {@link PushClient#setOptOut}. */
     public static void setOptOut(boolean optedOut, AsyncRunner.RequestListener listener) {
         runner().setOptOut(optedOut, listener);
     }
 
-    /** Tells the server that a data message arrived; false when it is not one of the engine. */
+    /** Reports to the server that a data message arrived; false if it is not from PushMTA. */
     public static boolean notifyReceive(Map<String, String> data, AsyncRunner.RequestListener listener) {
         String messageId = data.get("_mId");
         String deliveryId = data.get("_dId");
@@ -67,8 +67,9 @@ public final class PushMTA {
     }
 
     /**
-     * Tells the server that a notification was opened, when that is what started the activity; else false. Call it in
-     * {@code onCreate} and {@code onNewIntent}. The ids are taken out of the intent, or turning the device would count again.
+     * Reports to the server that a notification was opened, if that started the activity; otherwise false. Call it in
+     * {@code onCreate} and {@code onNewIntent}. The ids are removed from the intent; otherwise rotating the device
+     * would count again.
      */
     public static boolean notifyOpening(Intent intent, AsyncRunner.RequestListener listener) {
         Bundle extras = intent == null ? null : intent.getExtras();

@@ -7,24 +7,24 @@ import io.pushmta.sdk.PushException;
 import java.io.IOException;
 
 /**
- * Renews the token, and tracks what arrives. An app extends it, shows its notification in {@link #show}, and declares its class
- * in its manifest for {@code com.google.firebase.MESSAGING_EVENT}.
+ * Renews the token and tracks messages that arrive. An app extends it, shows its notification in {@link #show}, and
+ * declares its class in its manifest for {@code com.google.firebase.MESSAGING_EVENT}.
  */
 public abstract class PushMTAMessagingService extends FirebaseMessagingService {
-    /** Shows a message. The receipt is reported afterwards, so that a slow network does not hold the notification back. */
+    /** Shows a message. The receipt is reported afterwards, so that a slow network does not delay the notification. */
     protected abstract void show(RemoteMessage message);
 
-    /** Firebase calls this on a thread of its own, where waiting is allowed. */
+    /** Firebase calls this on its own thread, which may block. */
     @Override
     public void onNewToken(String token) {
         try {
             PushClient.getInstance().refreshToken(token);
         } catch (PushException | IOException error) {
-            // Kept and tried again, if there is a registration. If there is none yet, the app makes it with this token.
+            // It is kept and retried if there is a registration. Otherwise the app registers later with this token.
         }
     }
 
-    /** The process may end when this returns, so the receipt is sent in it and not beside it. */
+    /** The process may end when this returns, so the receipt is sent here, not in parallel. */
     @Override
     public void onMessageReceived(RemoteMessage message) {
         show(message);
@@ -34,7 +34,7 @@ public abstract class PushMTAMessagingService extends FirebaseMessagingService {
             try {
                 PushClient.getInstance().notifyReceive(messageId, deliveryId);
             } catch (PushException | IOException error) {
-                // Kept and tried again, unless the server refused it.
+                // It is kept and retried, unless the server refused it.
             }
         }
     }

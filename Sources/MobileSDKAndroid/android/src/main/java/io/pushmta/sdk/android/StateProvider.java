@@ -6,8 +6,8 @@ import android.database.Cursor;
 import android.net.Uri;
 
 /**
- * Gives the SDK its storage before the app's own code runs: the system makes providers first, also when a message wakes the
- * app. So receipts of apps that never pass a context are kept too. It provides nothing.
+ * Gives the SDK its storage before the app's own code runs. The system creates providers first, even if a message wakes
+ * the app. So receipts are kept even in apps that never pass a context. It provides no data.
  */
 public final class StateProvider extends ContentProvider {
     @Override
